@@ -1,6 +1,7 @@
 // Graphics cards, or what PoCL makes of the processor: what a step costs beside the bare calls of
-// OpenCL that it makes, elementwise ops and reductions beside kernels written by hand, products
-// beside CLBlast alone. Sides take turns; the least of some rounds. One JSON object a line.
+// OpenCL that it makes, copies beside bare ones, elementwise ops and reductions beside kernels
+// written by hand, products beside CLBlast alone. Sides take turns; the least of some rounds. One
+// JSON object a line.
 //
 // RHEOS_OPENCL says which device (default here: cpu), RHEOS_OPENCL_BLAS=on adds the rows of
 // CLBlast.
@@ -235,6 +236,62 @@ static void bench_loops(void) {
   }
 }
 
+// ---- Copies
+
+// There and back; both sides by what they have for that.
+static double our_copies(rheos__memory *memory, void *there, void *bytes, size_t size, int calls) {
+  const double begin = now_ns();
+  for (int i = 0; i < calls; i++) {
+    check(rheos__memory_copy(memory, there, NULL, bytes, size));
+    check(rheos__memory_copy(NULL, bytes, memory, there, size));
+  }
+  return now_ns() - begin;
+}
+
+static double bare_copies(cl_mem there, void *bytes, size_t size, int calls) {
+  const double begin = now_ns();
+  for (int i = 0; i < calls; i++) {
+    check_code(
+        card->cl->clEnqueueWriteBuffer(card->queue, there, CL_TRUE, 0, size, bytes, 0, NULL, NULL));
+    check_code(
+        card->cl->clEnqueueReadBuffer(card->queue, there, CL_TRUE, 0, size, bytes, 0, NULL, NULL));
+  }
+  return now_ns() - begin;
+}
+
+static void bench_copies(void) {
+  static const struct {
+    const char *row;
+    size_t size;
+    int calls;
+  } rows[] = {{"a copy of 1 kB there and back, C", 1 << 10, 400},
+              {"a copy of 256 kB there and back, C", 256 << 10, 100},
+              {"a copy of 16 MB there and back, C", 16 << 20, 4}};
+  rheos__device device;
+  check(rheos__opencl_device_init(&device, 0, 0, 0));
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const size_t size = rows[i].size;
+    const int calls = rows[i].calls;
+    void *bytes = calloc(1, size), *ours = rheos__memory_allocate(device.memory, size);
+    cl_mem theirs = buffer_of(size);
+    double least = 0, least_bare = 0;
+    our_copies(device.memory, ours, bytes, size, calls);
+    bare_copies(theirs, bytes, size, calls);
+    for (int r = 0; r < ROUNDS; r++) {
+      const double ns = our_copies(device.memory, ours, bytes, size, calls);
+      const double bare_ns = bare_copies(theirs, bytes, size, calls);
+      if (r == 0 || ns < least) least = ns;
+      if (r == 0 || bare_ns < least_bare) least_bare = bare_ns;
+    }
+    least_bare /= 1e3 * calls;
+    report(rows[i].row, "us", least / 1e3 / calls, 1.2 * least_bare, "bare OpenCL", least_bare);
+    rheos__memory_free(device.memory, ours);
+    card->cl->clReleaseMemObject(theirs);
+    free(bytes);
+  }
+  rheos__device_deinit(&device);
+}
+
 static rheos_output square(rheos_scope *s, rheos_output x) { return rheos_matmul(s, x, x); }
 
 // The peer's step: the input to the card, CLBlast's product, the output from it.
@@ -293,6 +350,7 @@ int main(void) {
   }
   card = rheos__card_at(0);
   bench_steps();
+  bench_copies();
   bench_loops();
   const char *wish = getenv("RHEOS_OPENCL_BLAS");
   const bool wants_blast = wish == NULL ? !card->is_processor : strcmp(wish, "on") == 0;

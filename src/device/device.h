@@ -36,10 +36,13 @@ typedef struct rheos__device_kind {
   // not placed yet, to fewer or faster ones (fuses, compiles).
   rheos_status *(*finish)(const rheos__device *device, rheos__segment *segment);
   // Optional: returns when all that was given to the device has been done. Asked at the end of a
-  // step, and of a body's run inside it, before its memory is used again; of trips of a loop that
-  // are alike after the last one, so what one trip gives to the device is done before what the next
-  // one gives to it.
+  // step whose values go to the host; a body's run ends without, and so does what a program runs
+  // eagerly: whatever a device is given it does after what it was given before, so memory is used
+  // again at once.
   rheos_status *(*synchronize)(const rheos__device *device);
+  // Optional: sees to it that what was given to the device is begun. Asked at the end of a run that
+  // nobody waits for.
+  void (*flush)(const rheos__device *device);
 } rheos__device_kind;
 
 struct rheos__device {

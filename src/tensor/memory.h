@@ -21,7 +21,9 @@ typedef struct rheos__memory_kind {
   void *(*allocate)(rheos__memory *memory, size_t size_bytes);
   void (*free)(rheos__memory *memory, void *block);
   // Copies bytes between memories of this kind, or one of this kind and the host's, which is NULL.
-  // On return the bytes are there, and what ran before on either device has been done.
+  // On return the host has what it is given; a device has it before whatever it is given next, and
+  // the bytes that it takes it from may change. Bytes are as they are once all that their device
+  // was given before has been done.
   rheos_status *(*copy)(rheos__memory *to, void *to_bytes, rheos__memory *from,
                         const void *from_bytes, size_t size_bytes);
   // Nobody has a reference any more: frees the memory, and its struct.

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/alloc.h"
 #include "device/card_program.h"
+#include "device/opencl/card_memory.h"
 #include "device/opencl/opencl.h"
 #include "device/opencl/program.h"
 
@@ -183,6 +184,8 @@ static void test_lost_card(void **unused) {
     status = card_program_run(&p, session, ROWS, &y);
     assert_int_equal(rheos_status_code(status), RHEOS_UNAVAILABLE);
     assert_non_null(strstr(rheos_status_message(status), "lost"));
+    const char *last = strstr(rheos_status_message(status), "the last operation that it was given");
+    assert_true((last != NULL) == (i == 0));  // then it is not given any
     rheos_status_free(status);
   }
   float on_cpu[ROWS];
@@ -209,6 +212,7 @@ static void test_short_memory_in_a_step(void **unused) {
   rheos_status *status = card_program_run(&p, session, MANY, &y);
   assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
   assert_non_null(strstr(rheos_status_message(status), "[4000,4000]"));
+  assert_non_null(strstr(rheos_status_message(status), "/device:GPU:0"));
   rheos_status_free(status);
   check(card_program_run(&p, session, ROWS, &y));
   rheos_tensor_unref(y);
@@ -217,6 +221,33 @@ static void test_short_memory_in_a_step(void **unused) {
   rheos_tensor_unref(y);
   rheos_session_free(session);
   card_program_deinit(&p);
+}
+
+static void test_a_driver_that_tells_of_no_memory(void **unused) {
+  (void)unused;
+  rheos__card card = {.cl = rheos__card_at(0)->cl};
+  rheos_status *status = rheos__card_pool_new(&card, &card.pool);
+  assert_int_equal(rheos_status_code(status), RHEOS_FAILED_PRECONDITION);
+  rheos_status_free(status);
+}
+
+// What is no tensor's memory counts too.
+static void test_buffers_of_libraries_count(void **unused) {
+  (void)unused;
+  rheos__card *card = rheos__card_at(0);
+  cl_mem memory = NULL;
+  size_t bytes = 0;
+  assert_int_equal(rheos__card_pool_take(card, (size_t)card->memory_bytes, &memory, &bytes),
+                   CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  assert_null(memory);
+  assert_int_equal(rheos__card_pool_take(card, 1000, &memory, &bytes), CL_SUCCESS);
+  const cl_mem first = memory;
+  assert_int_equal(rheos__card_pool_take(card, 900, &memory, &bytes), CL_SUCCESS);
+  assert_ptr_equal(memory, first);
+  assert_int_equal(bytes, 1000);
+  assert_int_equal(rheos__card_pool_take(card, 5000, &memory, &bytes), CL_SUCCESS);
+  assert_int_equal(bytes, 5000);
+  card->cl->clReleaseMemObject(memory);
 }
 
 // ---- Files of compiled programs
@@ -526,6 +557,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_members_of_clusters_are_not_compiled),
       cmocka_unit_test(test_lost_card),
       cmocka_unit_test(test_short_memory_in_a_step),
+      cmocka_unit_test(test_a_driver_that_tells_of_no_memory),
+      cmocka_unit_test(test_buffers_of_libraries_count),
       cmocka_unit_test(test_programs_are_kept),
       cmocka_unit_test(test_damaged_programs_are_replaced),
       cmocka_unit_test(test_a_folder_that_cannot_be_written),

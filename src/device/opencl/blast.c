@@ -74,18 +74,6 @@ static bool is_wanted(const rheos__card *card) {
 
 // ---- Products
 
-// Memory for what CLBlast puts between, which one product after another has.
-static cl_int reserve_scratch(rheos__card *card, size_t size_bytes) {
-  if (size_bytes <= card->blast_scratch_bytes) return CL_SUCCESS;
-  cl_int code;
-  cl_mem more = card->cl->clCreateBuffer(card->context, CL_MEM_READ_WRITE, size_bytes, NULL, &code);
-  if (code != CL_SUCCESS) return code;
-  if (card->blast_scratch != NULL) card->cl->clReleaseMemObject(card->blast_scratch);
-  card->blast_scratch = more;
-  card->blast_scratch_bytes = size_bytes;
-  return CL_SUCCESS;
-}
-
 typedef struct forms {
   int a, b;
   size_t a_row, b_row, a_offset, b_offset, c_offset;
@@ -110,7 +98,10 @@ static int run_one(rheos__card *card, const rheos__blast_product *p, const forms
   size_t scratch_bytes = 0;
   int code = size_of(ROW_MAJOR, f->a, f->b, p->m, p->n, p->k, f->a_offset, f->a_row, f->b_offset,
                      f->b_row, f->c_offset, p->n, &queue, &scratch_bytes);
-  if (code == 0) code = reserve_scratch(card, scratch_bytes);
+  if (code == 0) {
+    code = rheos__card_pool_take(card, scratch_bytes, &card->blast_scratch,
+                                 &card->blast_scratch_bytes);
+  }
   if (code != 0) return code;
   return p->is_double ? clblast.double_gemm(ROW_MAJOR, f->a, f->b, p->m, p->n, p->k, 1, a,
                                             f->a_offset, f->a_row, b, f->b_offset, f->b_row, 0, c,

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/opencl/card_memory.h"
+#include "base/alloc.h"
+#include "device/opencl/card_copy.h"
 
 enum { MAX_CARDS = 16, MAX_PLATFORMS = 16 };
 
@@ -75,6 +76,8 @@ static rheos_status *open_card(rheos__card *card) {
   RHEOS_TRY(rheos__cl_status(code, "opening a device"));
   card->queue = cl->clCreateCommandQueue(card->context, card->id, 0, &code);
   RHEOS_TRY(rheos__cl_status(code, "making a device's queue"));
+  card->blocks = rheos__card_blocks_new();
+  if (card->blocks == NULL) return rheos__out_of_memory();
   return rheos__card_pool_new(card, &card->pool);
 }
 
@@ -87,7 +90,6 @@ static void describe(rheos__card *card) {
   read_platform(cl, card->id, card->platform, sizeof card->platform);
   card->is_processor = (read_number(cl, card->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   card->wants_blocks = card->is_processor;
-  card->shares_memory = read_number(cl, card->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   card->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
   const uint64_t of_floats = read_number(cl, card->id, CL_DEVICE_SINGLE_FP_CONFIG);
   card->rounds_quotients = (of_floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -95,12 +97,14 @@ static void describe(rheos__card *card) {
   card->num_units = (int32_t)read_number(cl, card->id, CL_DEVICE_MAX_COMPUTE_UNITS);
   card->memory_bytes = read_number(cl, card->id, CL_DEVICE_GLOBAL_MEM_SIZE);
   card->max_block_bytes = read_number(cl, card->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  if (card->max_block_bytes == 0) card->max_block_bytes = card->memory_bytes / 4;  // the least
   snprintf(card->description, sizeof card->description, "%s, driver %s", card->name, card->driver);
 }
 
 static void close_card(rheos__card *card) {
   if (card->queue != NULL) card->cl->clReleaseCommandQueue(card->queue);
   if (card->context != NULL) card->cl->clReleaseContext(card->context);
+  rheos__free(card->blocks);
   pthread_mutex_destroy(&card->mutex);
 }
 
@@ -173,6 +177,10 @@ rheos_status *rheos__card_status(rheos__card *card, cl_int code, const char *doi
     return rheos__cl_status(code, doing);
   }
   atomic_store_explicit(&card->is_lost, true, memory_order_relaxed);
-  return rheos_status_new(RHEOS_UNAVAILABLE, "%s is lost: OpenCL answered %d while %s", card->name,
-                          (int)code, doing);
+  // Perhaps by one that nobody waited for: the last one is the best that is known.
+  const char *last = atomic_load_explicit(&card->last_op, memory_order_relaxed);
+  return rheos_status_new(RHEOS_UNAVAILABLE, "%s is lost: OpenCL answered %d while %s%s%s",
+                          card->name, (int)code, doing,
+                          last != NULL ? "; the last operation that it was given is " : "",
+                          last != NULL ? last : "");
 }

@@ -29,13 +29,13 @@ typedef struct rheos__card {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  struct rheos__card_pool *pool;  // its memory: card_memory.h
+  struct rheos__card_pool *pool;      // its memory: card_memory.h
+  struct rheos__card_blocks *blocks;  // what copies go through: card_copy.h
   char name[128], driver[64], platform[128], description[256];
   bool has_double, rounds_quotients, is_processor;
-  bool wants_blocks;   // a work-item computes many elements, as processors like it
-  bool shares_memory;  // with the host
-  size_t max_group;    // work-items
-  int32_t num_units;   // that have groups of their own
+  bool wants_blocks;  // a work-item computes many elements, as processors like it
+  size_t max_group;   // work-items
+  int32_t num_units;  // that have groups of their own
   uint64_t memory_bytes, max_block_bytes;
   atomic_bool is_lost;    // nothing works on it any more
   pthread_mutex_t mutex;  // guards what follows, and arguments of kernels until they are queued
@@ -43,12 +43,13 @@ typedef struct rheos__card {
   size_t num_programs, program_capacity;
   bool said;                      // that something does not compile
   rheos__blast_verdict blast[2];  // on floats, doubles
-  cl_mem blast_scratch;           // or NULL
+  cl_mem blast_scratch;           // what CLBlast puts between, one product after another; or NULL
   size_t blast_scratch_bytes;
-  int64_t num_kernels;  // given to the queue so far
-  double queued_work;   // arithmetic and bytes since the last mark
-  int32_t num_queued;   // kernels since
-  cl_event mark;        // the last kernel of the stretch before; NULL: there is none
+  int64_t num_kernels;            // given to the queue so far
+  _Atomic(const char *) last_op;  // that it was given, its type; NULL: several in one, or none
+  double queued_work;             // arithmetic and bytes since the last mark
+  int32_t num_queued;             // kernels since
+  cl_event mark;                  // the last kernel of the stretch before; NULL: there is none
 } rheos__card;
 
 // The cards of the process; found and opened by the first call.

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/numbers.h"
 #include "base/offset_allocator.h"
+#include "device/opencl/card_copy.h"
 
 enum { MAX_BUFFERS = 40 };
 
@@ -208,21 +209,13 @@ static rheos_status *place_to_copy(card_memory *m, const void *address, rheos__c
 static rheos_status *read_bytes(card_memory *from, const void *address, void *to, size_t size) {
   rheos__card_place place;
   RHEOS_TRY(place_to_copy(from, address, &place));
-  return rheos__card_status(
-      from->card,
-      from->card->cl->clEnqueueReadBuffer(from->card->queue, place.buffer, CL_TRUE, place.offset,
-                                          size, to, 0, NULL, NULL),
-      "copying from the device");
+  return rheos__card_read(from->card, to, &place, size);
 }
 
 static rheos_status *write_bytes(card_memory *to, void *address, const void *from, size_t size) {
   rheos__card_place place;
   RHEOS_TRY(place_to_copy(to, address, &place));
-  return rheos__card_status(
-      to->card,
-      to->card->cl->clEnqueueWriteBuffer(to->card->queue, place.buffer, CL_TRUE, place.offset, size,
-                                         from, 0, NULL, NULL),
-      "copying to the device");
+  return rheos__card_write(to->card, &place, from, size);
 }
 
 static rheos_status *copy_within(card_memory *m, void *to, const void *from, size_t size) {
@@ -304,7 +297,30 @@ void rheos__card_memory_reset_peak(rheos__memory *memory) {
   pthread_mutex_unlock(&m->card->pool->mutex);
 }
 
+cl_int rheos__card_pool_take(rheos__card *card, size_t size_bytes, cl_mem *memory,
+                             size_t *memory_bytes) {
+  pool *m = card->pool;
+  cl_int code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  if (size_bytes <= *memory_bytes) return CL_SUCCESS;
+  pthread_mutex_lock(&m->mutex);
+  if (m->taken_bytes - *memory_bytes + size_bytes <= m->limit_bytes) {
+    cl_mem more =
+        card->cl->clCreateBuffer(card->context, CL_MEM_READ_WRITE, size_bytes, NULL, &code);
+    if (code == CL_SUCCESS) {
+      if (*memory != NULL) card->cl->clReleaseMemObject(*memory);
+      m->taken_bytes += size_bytes - *memory_bytes;
+      *memory = more;
+      *memory_bytes = size_bytes;
+    }
+  }
+  pthread_mutex_unlock(&m->mutex);
+  return code;
+}
+
 rheos_status *rheos__card_pool_new(rheos__card *card, rheos__card_pool **out_pool) {
+  if (card->max_block_bytes == 0) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION, "its driver tells of no memory");
+  }
   pool *m = rheos__alloc_zeroed(sizeof *m);
   if (m == NULL) return rheos__out_of_memory();
   m->card = card;

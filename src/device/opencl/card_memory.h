@@ -8,6 +8,10 @@
 // The card's buffers, which it keeps until the process ends.
 typedef struct rheos__card_pool rheos__card_pool;
 rheos_status *rheos__card_pool_new(rheos__card *card, rheos__card_pool **out_pool);
+// Makes a buffer of so many bytes, or of none yet, at least as large, a new one whose bytes are
+// anything; it counts as the others do, but nothing else lies in it. With the card's lock held.
+cl_int rheos__card_pool_take(rheos__card *card, size_t size_bytes, cl_mem *memory,
+                             size_t *memory_bytes);
 
 // A memory whose blocks come from them, of so many bytes together at most; 0: of what they have.
 rheos_status *rheos__card_memory_new(rheos__card *card, int64_t limit_bytes,

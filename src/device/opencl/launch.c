@@ -4,7 +4,7 @@
 #include "device/opencl/card_memory.h"
 #include "device/opencl/program.h"
 
-enum { GROUP = 128, SQUARE = 16, STRETCH_KERNELS = 64 };
+enum { GROUP = 128, SQUARE = 16, STRETCH_KERNELS = 64, FLUSHED_KERNELS = 8 };
 
 // A stretch's: what a large card does in a millisecond.
 static const double STRETCH_WORK = 4e9;
@@ -141,6 +141,7 @@ rheos_status *rheos__launch_end(rheos__launch *launch, rheos__prepare *p, size_t
     return launch->status;
   }
   launch->work = rheos__launch_work(p);
+  launch->op = p->op->name;
   p->state = launch;
   p->run = rheos__launch_run;
   p->compute = NULL;
@@ -230,10 +231,15 @@ static rheos_status *run_stage(const rheos__launch *launch, const rheos__stage *
       "starting a kernel");
 }
 
-// Whether a stretch ends with what is queued now. With the lock held.
+// Whether a stretch ends with what is queued now. With the lock held. Drivers that keep kernels
+// until they are asked are asked now and then, so the card begins.
 static bool ends_stretch(rheos__card *card, const rheos__launch *launch) {
+  const int32_t before = card->num_queued;
   card->queued_work += launch->work;
   card->num_queued += launch->num_stages;
+  if (card->num_queued / FLUSHED_KERNELS != before / FLUSHED_KERNELS) {
+    card->cl->clFlush(card->queue);
+  }
   if (card->queued_work < STRETCH_WORK && card->num_queued < STRETCH_KERNELS) return false;
   card->queued_work = 0;
   card->num_queued = 0;
@@ -271,6 +277,7 @@ rheos_status *rheos__launch_run_with(const rheos__launch *launch, const void *co
   cl_event mark = NULL, before = NULL;
   pthread_mutex_lock(&card->mutex);
   const bool ends = ends_stretch(card, launch);
+  atomic_store_explicit(&card->last_op, launch->op, memory_order_relaxed);
   rheos_status *status = set_numbers(launch, numbers, num_numbers);
   for (int32_t i = 0; i < launch->num_stages && status == NULL; i++) {
     const bool is_last = i + 1 == launch->num_stages;
@@ -280,6 +287,7 @@ rheos_status *rheos__launch_run_with(const rheos__launch *launch, const void *co
   if (mark != NULL) {
     before = card->mark;
     card->mark = mark;
+    card->cl->clFlush(card->queue);
   }
   pthread_mutex_unlock(&card->mutex);
   rheos_status *waited = wait_for(card, before);

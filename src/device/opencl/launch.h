@@ -39,8 +39,9 @@ typedef struct rheos__launch {
   rheos__card *card;
   rheos__arena *arena;
   int32_t num_inputs, num_stages, stage_capacity;
-  double work;  // multiplications and additions, and bytes
-  bool cannot;  // a kernel does not run here
+  double work;     // multiplications and additions, and bytes
+  const char *op;  // its type; NULL: it is several
+  bool cannot;     // a kernel does not run here
   rheos_status *status;
   rheos__stage *stages;
 } rheos__launch;

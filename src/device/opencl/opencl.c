@@ -520,6 +520,15 @@ static rheos_status *synchronize(const rheos__device *device) {
   return rheos__card_status(card, card->cl->clFinish(card->queue), "finishing a step");
 }
 
+// Drivers may keep what they are given until they are asked. Who fails here fails again where it
+// is waited for.
+static void flush(const rheos__device *device) {
+  rheos__card *card = rheos__card_of(device);
+  rheos_status *status = rheos__card_check(card);
+  if (status == NULL) card->cl->clFlush(card->queue);
+  rheos_status_free(status);
+}
+
 const rheos__device_kind rheos__opencl_kind = {
     .name = "GPU",
     .max_operands = RHEOS__LOOP_OPERANDS,
@@ -528,6 +537,7 @@ const rheos__device_kind rheos__opencl_kind = {
     .variants = kernels_of,
     .finish = finish,
     .synchronize = synchronize,
+    .flush = flush,
 };
 
 int32_t rheos__opencl_count(void) { return rheos__card_count(); }

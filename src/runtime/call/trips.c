@@ -329,11 +329,6 @@ static rheos_status *take_trip(trips *r) {
                                              : NULL;
 }
 
-static rheos_status *synchronize_take(const trips *r, rheos_status *status) {
-  const bool on_device = r->body.plan->runs_elsewhere || r->condition.plan->runs_elsewhere;
-  return on_device ? rheos__run_synchronize_take(r->body.plan, status) : status;
-}
-
 rheos_status *rheos__trips_run(const rheos__trips *t, rheos__step *step, int64_t most,
                                int64_t *out_count, bool *out_ended) {
   trips r = {.t = t, .step = step, .as_before = true};
@@ -352,5 +347,5 @@ rheos_status *rheos__trips_run(const rheos__trips *t, rheos__step *step, int64_t
   }
   leave(&r);
   rheos_tensor_unref(r.there);
-  return synchronize_take(&r, status);
+  return status;
 }

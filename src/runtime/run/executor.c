@@ -485,7 +485,7 @@ static void take_parameters(const run *r, const rheos__parameters *parameters) {
   }
 }
 
-rheos_status *rheos__run_synchronize_take(const rheos__plan *plan, rheos_status *status) {
+static rheos_status *synchronize_take(const rheos__plan *plan, rheos_status *status) {
   for (int32_t i = 0; i < plan->context.num_devices; ++i) {
     const rheos__device *device = plan->context.devices[i];
     if (device->kind->synchronize == NULL) continue;
@@ -499,6 +499,21 @@ rheos_status *rheos__run_synchronize_take(const rheos__plan *plan, rheos_status 
   return status;
 }
 
+static void flush(const rheos__plan *plan) {
+  for (int32_t i = 0; i < plan->context.num_devices; ++i) {
+    const rheos__device *device = plan->context.devices[i];
+    if (device->kind->flush != NULL) device->kind->flush(device);
+  }
+}
+
+// Of a run that gave work to devices with memories of their own, also after a failure. Nobody waits
+// for values that stay where they are.
+static rheos_status *leave_devices_take(const rheos__plan *plan, rheos_status *status) {
+  if (!rheos__plan_hands_on(plan)) return synchronize_take(plan, status);
+  flush(plan);
+  return status;
+}
+
 // From the root to the values of the fetches; `*out_last` is the last segment that was entered.
 static inline __attribute__((always_inline)) rheos_status *run_from(
     run *r, rheos__segment *root, const rheos__parameters *parameters, rheos_tensor **out_values,
@@ -506,7 +521,7 @@ static inline __attribute__((always_inline)) rheos_status *run_from(
   take_parameters(r, parameters);
   *out_last = root;
   rheos_status *status = run_all(r, root, out_last, out_cost_ns);
-  if (r->plan->runs_elsewhere) status = rheos__run_synchronize_take(r->plan, status);
+  if (r->plan->runs_elsewhere) status = leave_devices_take(r->plan, status);
   drop_spares(r);
   if (status == NULL) {
     status = r->bound != NULL ? rheos__run_store_fetches(r, *out_last)

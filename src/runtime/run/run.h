@@ -21,10 +21,6 @@ rheos_status *rheos__run_segment(rheos__run *r, const rheos__segment *segment);
 // Lets go of what they have made.
 void rheos__release_tensors(rheos__workspace *workspace, const rheos__segment *segment);
 
-// Waits for the devices at the end of a run of a plan that runs elsewhere, also after a failure:
-// its memory is used again. The first error stays.
-rheos_status *rheos__run_synchronize_take(const rheos__plan *plan, rheos_status *status);
-
 // ---- Fetched values: fetch.c
 
 // Gives the fetched values of a segment the tensors that they are computed in.
