@@ -218,16 +218,15 @@ SELECT_LOOP(select_4, uint32_t, 1)
 SELECT_LOOP(select_8, uint64_t, 1)
 SELECT_LOOP(select_16, uint64_t, 2)
 
+// By the bytes of an element. A table, for where a function has versions for several processors
+// code may see another address of it than tables do, by which its formula is found.
+static const rheos__loop select_loops[] = {
+    [1] = select_1, [2] = select_2, [4] = select_4, [8] = select_8, [16] = select_16};
+
 static rheos__loop select_loop(rheos_dtype dtype) {
   if (dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return NULL;
-  switch (rheos_dtype_size(dtype)) {
-    case 1: return select_1;
-    case 2: return select_2;
-    case 4: return select_4;
-    case 8: return select_8;
-    case 16: return select_16;
-    default: return NULL;
-  }
+  const size_t size = rheos_dtype_size(dtype);
+  return size < sizeof select_loops / sizeof *select_loops ? select_loops[size] : NULL;
 }
 
 // The condition of Select as a shape that broadcasts: a vector chooses whole rows.
