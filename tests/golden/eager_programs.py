@@ -382,9 +382,9 @@ for _ in range(5):
 print(np.round(w.numpy(), 4))
 == random_seed
 tf.random.set_seed(5)
-print(tf.random.normal([2]), tf.random.uniform([2]))
+print(tf.random.uniform([2], -1, 1), tf.random.uniform([2]))
 tf.random.set_seed(5)
-print(tf.random.normal([2]))
+print(tf.random.uniform([2], -1, 1))
 == random_op_seed
 tf.random.set_seed(1)
 print(tf.random.uniform([1], seed=1), tf.random.uniform([1], seed=1))

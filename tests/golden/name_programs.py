@@ -110,7 +110,7 @@ print(config.get_device_details(cpu), config.get_memory_info("CPU:0"), config.ge
 print(config.get_memory_usage("CPU:0"), config.tensor_float_32_execution_enabled())
 for call in (
     lambda: config.get_memory_info("foo"),
-    lambda: config.get_memory_info("GPU:0"),
+    lambda: config.get_memory_info("GPU:9"),
     lambda: config.get_device_details("a"),
     lambda: config.set_device_policy("foo"),
 ):

@@ -262,7 +262,7 @@ def test_a_device_is_seen_as_several():
     one = tf.config.LogicalDeviceConfiguration()
     tf.config.set_logical_device_configuration(device, [one, one])
     names = [device.name for device in tf.config.list_logical_devices()]
-    assert names == ["/device:CPU:0", "/device:CPU:1"]
+    assert [name for name in names if "CPU" in name] == ["/device:CPU:0", "/device:CPU:1"]
     tf.config.set_logical_device_configuration(device, [one])
     assert tf.config.get_logical_device_configuration(device) == [one]
     assert not tf.sysconfig.get_build_info()["is_cuda_build"]

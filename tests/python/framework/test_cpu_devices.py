@@ -1,15 +1,16 @@
-"""Several CPUs in one process: what is on which, as TensorFlow has it."""
+"""Several CPUs in one process without cards: what is on which, as TensorFlow has it."""
 
 import pytest
 import rheos.v1 as tf
 
-TWO = tf.ConfigProto(device_count={"CPU": 2})
+COUNTS = {"CPU": 2, "GPU": 0}
+TWO = tf.ConfigProto(device_count=COUNTS)
 CPU = "/job:localhost/replica:0/task:0/device:CPU:"
 
 
 def placed(capfd, *fetches):
     """The number of the device of each operation, as the session logs it."""
-    config = tf.ConfigProto(device_count={"CPU": 2}, log_device_placement=True)
+    config = tf.ConfigProto(device_count=COUNTS, log_device_placement=True)
     with tf.Session(config=config) as sess:
         sess.run(fetches)
     lines = [line.split(": ") for line in capfd.readouterr().err.splitlines()]
@@ -68,6 +69,6 @@ def test_a_colocation_that_cannot_be_is_an_error_with_both_lines():
     with tf.Session(config=TWO) as sess:
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             sess.run(y)
-    config = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True)
+    config = tf.ConfigProto(device_count=COUNTS, allow_soft_placement=True)
     with tf.Session(config=config) as sess:
         sess.run(y)

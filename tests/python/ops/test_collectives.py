@@ -8,7 +8,7 @@ ops = tf.raw_ops
 
 
 def run(fetches, devices=2):
-    with tf.Session(config=tf.ConfigProto(device_count={"CPU": devices})) as session:
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": devices, "GPU": 0})) as session:
         return session.run(fetches)
 
 

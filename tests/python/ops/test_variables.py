@@ -46,7 +46,8 @@ def test_assignments(sess):
 
 
 def test_rows_are_scattered(sess):
-    v = tf.Variable([[1.0], [2.0], [3.0]])
+    with tf.device("/cpu:0"):  # a card leaves out what is out of range
+        v = tf.Variable([[1.0], [2.0], [3.0]])
     sess.run(v.initializer)
     assert sess.run(tf.scatter_update(v, [0, 2], [[7.0], [9.0]])).ravel().tolist() == [7, 2, 9]
     assert sess.run(tf.scatter_add(v, [0, 0], [[1.0], [1.0]])).ravel().tolist() == [9, 2, 9]

@@ -310,7 +310,7 @@ def test_devices_are_recorded_and_merged():
             assert tf.constant(1).device == "/job:ps/task:1/device:CPU:0"
     with tf.device("/device:CPU:0"):
         here = tf.constant(1.0)
-    with tf.device("/device:GPU:0"):
+    with tf.device("/device:GPU:9"):
         there = tf.constant(2.0)
     with tf.Session() as session:
         assert session.run(here) == 1
