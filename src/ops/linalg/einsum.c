@@ -3,10 +3,9 @@
 // are copied into that order where they are not in it, and the products are put in their places.
 #include <string.h>
 
-#include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/linalg/einsum_products.h"
 #include "ops/linalg/einsum_terms.h"
-#include "ops/math/product.h"
 
 // ---- Equations
 
@@ -178,23 +177,8 @@ static rheos_status *shape_einsum(rheos__infer *c) {
 
 // ---- The kernel
 
-// An operand as a batch of matrices.
-typedef struct operand {
-  rheos__copy copy;      // gathers [batch, matrix, own]; own: dimensions of no other, summed first
-  bool is_in_order;      // nothing to gather
-  int64_t num_elements;  // of [batch, matrix]
-  int64_t own;
-} operand;
-
-typedef struct einsum_state {
-  rheos__products products;
-  int32_t num_inputs;
-  rheos_dtype dtype;
-  operand operands[2];
-  rheos__copy to_output;  // from [batch, rows, columns]
-  bool is_output_in_order, fills_output;
-  rheos_shape output_shape;
-} einsum_state;
+typedef rheos__einsum_operand operand;
+typedef rheos__einsum_products einsum_state;
 
 // What is needed of a term with its dimensions: the steps in its tensor of each number.
 typedef struct placed_term {
@@ -277,6 +261,7 @@ static bool is_in_order(const rheos__copy *copy, const rheos_shape *shape) {
   return copy->rank == 0 || (copy->rank == 1 && copy->in_steps[0] == 1 && copy->out_steps[0] == 1);
 }
 
+// A copy of [batch, first, second, own] out of the operand; in its own order where it has that.
 static void describe_operand(operand *o, rheos_dtype dtype, const rheos_shape *shape,
                              const placed_term *term, const id_list *batch, const id_list *first,
                              const id_list *second, const id_list *own, const int64_t *sizes) {
@@ -290,13 +275,37 @@ static void describe_operand(operand *o, rheos_dtype dtype, const rheos_shape *s
   o->is_in_order = own->count == 0 && is_in_order(&o->copy, shape);
 }
 
+// As describe_operand(), or with the matrices transposed if that leaves nothing to gather.
+static void describe_matrices(operand *o, rheos_dtype dtype, const rheos_shape *shape,
+                              const placed_term *term, const id_list *batch, const id_list *rows,
+                              const id_list *columns, const id_list *own, const int64_t *sizes) {
+  describe_operand(o, dtype, shape, term, batch, rows, columns, own, sizes);
+  if (o->is_in_order) return;
+  operand transposed = {.input = o->input, .is_transposed = true};
+  describe_operand(&transposed, dtype, shape, term, batch, columns, rows, own, sizes);
+  if (transposed.is_in_order) *o = transposed;
+}
+
+static void describe_product(einsum_state *s, int64_t m, int64_t n, int64_t k) {
+  const bool turns_a = s->operands[0].is_transposed, turns_b = s->operands[1].is_transposed;
+  s->products.product = (rheos__product){.m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .a_row = turns_a ? 1 : k,
+                                         .a_column = turns_a ? m : 1,
+                                         .b_row = turns_b ? 1 : n,
+                                         .b_column = turns_b ? k : 1};
+}
+
 // Sorts the dimensions: in both operands and the result (batch), in one operand and the result
-// (rows, columns), in both operands only (summed), in one operand only (own).
+// (rows, columns), in both operands only (summed), in one operand only (own). `first`: the input
+// that has the rows.
 static void describe(einsum_state *s, const rheos__einsum *e, const rheos_shape *shapes,
-                     const int64_t *sizes) {
+                     const int64_t *sizes, int32_t first) {
+  const int32_t second = 1 - first;
   placed_term x, y = {0}, z;
-  place(&e->inputs[0], &shapes[0], false, &x);
-  if (e->num_inputs == 2) place(&e->inputs[1], &shapes[1], false, &y);
+  place(&e->inputs[first], &shapes[first], false, &x);
+  if (e->num_inputs == 2) place(&e->inputs[second], &shapes[second], false, &y);
   place(&e->output, &s->output_shape, true, &z);
   const id_list batch = select_ids(&z, &x, true, &y, true);
   const id_list rows = select_ids(&z, &x, true, &y, false);
@@ -304,18 +313,22 @@ static void describe(einsum_state *s, const rheos__einsum *e, const rheos_shape 
   const id_list summed = select_ids(&x, &y, true, &z, false);
   const id_list own_x = select_ids(&x, &y, false, &z, false);
   const id_list own_y = select_ids(&y, &x, false, &z, false);
-  describe_operand(&s->operands[0], s->dtype, &shapes[0], &x, &batch, &rows, &summed, &own_x,
-                   sizes);
-  if (e->num_inputs == 2) {
-    describe_operand(&s->operands[1], s->dtype, &shapes[1], &y, &batch, &summed, &columns, &own_y,
+  memset(s->operands, 0, sizeof s->operands);
+  s->operands[0].input = first;
+  s->operands[1].input = second;
+  if (e->num_inputs == 1) {
+    describe_operand(&s->operands[0], s->dtype, &shapes[0], &x, &batch, &rows, &summed, &own_x,
                      sizes);
+  } else {
+    describe_matrices(&s->operands[0], s->dtype, &shapes[first], &x, &batch, &rows, &summed, &own_x,
+                      sizes);
+    describe_matrices(&s->operands[1], s->dtype, &shapes[second], &y, &batch, &summed, &columns,
+                      &own_y, sizes);
   }
   s->products.count = product_of(batch.ids, batch.count, sizes);
-  rheos__product *p = &s->products.product;
-  p->m = product_of(rows.ids, rows.count, sizes);
-  p->n = p->b_row = product_of(columns.ids, columns.count, sizes);
-  p->k = p->a_row = product_of(summed.ids, summed.count, sizes);
-  p->a_column = p->b_column = 1;
+  describe_product(s, product_of(rows.ids, rows.count, sizes),
+                   product_of(columns.ids, columns.count, sizes),
+                   product_of(summed.ids, summed.count, sizes));
   id_list order = batch;
   append(&order, &rows);
   append(&order, &columns);
@@ -417,7 +430,8 @@ static rheos_status *compute_with(const einsum_state *s, rheos__step *step,
                                   void **memory) {
   const void *matrices[2] = {NULL, NULL};
   for (int32_t i = 0; i < s->num_inputs; ++i) {
-    RHEOS_TRY(gather(s, step, &s->operands[i], inputs[i]->data, &matrices[i], &memory[i]));
+    const operand *o = &s->operands[i];
+    RHEOS_TRY(gather(s, step, o, inputs[o->input]->data, &matrices[i], &memory[i]));
   }
   if (s->num_inputs == 1) return put_in_place(s, matrices[0], output);
   if (s->is_output_in_order) {
@@ -456,7 +470,12 @@ static rheos_status *prepare_einsum(rheos__prepare *p) {
   RHEOS_TRY(find_sizes(&e, p->input_shapes, sizes, &broadcast));
   s->num_inputs = p->num_inputs;
   s->output_shape = p->output_shapes[0];
-  describe(s, &e, p->input_shapes, sizes);
+  describe(s, &e, p->input_shapes, sizes, 0);
+  // The product of the transposed matrices may be what stands in order.
+  if (s->num_inputs == 2 && !s->is_output_in_order) {
+    describe(s, &e, p->input_shapes, sizes, 1);
+    if (!s->is_output_in_order) describe(s, &e, p->input_shapes, sizes, 0);
+  }
   p->compute = compute_einsum;
   return NULL;
 }
