@@ -136,6 +136,58 @@ static void test_batches(void **unused) {
   }
 }
 
+static rheos_tensor *einsum(const char *device, const char *equation, rheos_tensor *a,
+                            rheos_tensor *b) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_push_device(s, device);
+  const rheos_output inputs[] = {rheos_placeholder(s, RHEOS_FLOAT),
+                                 rheos_placeholder(s, RHEOS_FLOAT)};
+  const rheos_output z = rheos_einsum(s, inputs, 2, equation);
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const rheos_feed feeds[] = {{inputs[0], a}, {inputs[1], b}};
+  rheos_fetch fetch = {z, NULL};
+  check(rheos_session_run(session, feeds, 2, &fetch, 1, NULL, 0, NULL));
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  return fetch.value;
+}
+
+// On a card of many units, which makes deep sums in parts, and on a processor.
+static void try_equations(const char *const *equations, size_t count, const rheos_shape *shape) {
+  const int32_t own_units = rheos__card_at(0)->num_units;
+  rheos_tensor *a = numbers(shape, true);
+  for (size_t i = 0; i < 2 * count; i++) {
+    const char *equation = equations[i / 2];
+    rheos__opencl_want_blocks(0, i % 2 == 1);
+    rheos__card_at(0)->num_units = i % 2 == 1 ? own_units : 64;
+    rheos_tensor *first = einsum("/device:GPU:0", equation, a, a);
+    rheos_tensor *second = einsum("/device:CPU:0", equation, a, a);
+    assert_same(first, second);
+    rheos_tensor_unref(first);
+    rheos_tensor_unref(second);
+  }
+  rheos__card_at(0)->num_units = own_units;
+  rheos_tensor_unref(a);
+}
+
+// Matrices where they are and gathered, in either order, with sums of one operand alone.
+static void test_equations(void **unused) {
+  (void)unused;
+  static const char *const of_two[] = {"ab,bc->ac", "ba,bc->ac", "ab,cb->ac", "ab,bc->ca",
+                                       "ba,cb->ca", "ab,bc->a",  "ab,cd->da", "ab,ab->a",
+                                       "ab,bb->ab", "ab,bc->abc"};
+  static const char *const of_three[] = {"abc,abd->cd", "acb,dcb->ad", "abc,adc->bd",
+                                         "abc,dbc->bda", "bac,bdc->abd"};
+  const rheos_shape square = {.rank = 2, .dims = {70, 70}};
+  const rheos_shape cube = {.rank = 3, .dims = {36, 36, 36}};
+  try_equations(of_two, sizeof of_two / sizeof *of_two, &square);
+  try_equations(of_three, sizeof of_three / sizeof *of_three, &cube);
+}
+
 int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
@@ -143,6 +195,7 @@ int main(void) {
       cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_dtypes),
       cmocka_unit_test(test_batches),
+      cmocka_unit_test(test_equations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

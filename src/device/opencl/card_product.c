@@ -104,7 +104,7 @@ size_t rheos__product_add_text(rheos__launch *launch, rheos__text *text, rheos_d
                                const void *more) {
   const size_t number_bytes = rheos_dtype_size(dtype) > 4 ? 8 : 4;
   const way w = way_of(launch->card, sizes, number_bytes);
-  const rheos__stage_operand scratch = {RHEOS__SCRATCH, 0};
+  const rheos__stage_operand scratch = {RHEOS__SCRATCH, sizes->scratch_offset};
   const rheos__stage_operand first[] = {operands[0], operands[1],
                                         w.parts > 1 ? scratch : operands[2]};
   const rheos__stage_operand second[] = {scratch, scratch, operands[2]};
@@ -133,7 +133,7 @@ size_t rheos__product_add_text(rheos__launch *launch, rheos__text *text, rheos_d
   return w.parts > 1 ? (size_t)numbers * number_bytes : 0;
 }
 
-static void add_batch(rheos__text *text, const rheos__product *product) {
+static void add_batch(rheos__text *text, const rheos__card_product *product) {
   rheos__text_add_string(text, "#define PARAMETERS");
   for (int32_t d = 0; d < product->rank; d++) {
     rheos__cl_add(text, ", long ad%d, long as%d, long bd%d, long bs%d", (int)d, (int)d, (int)d,
@@ -159,7 +159,7 @@ static void add_batch(rheos__text *text, const rheos__product *product) {
 }
 
 // How far an operand moves from one place of the batch to the next; false: not always as far.
-static bool has_one_step(const rheos__product *p, const int64_t *steps, int64_t *out_step) {
+static bool has_one_step(const rheos__card_product *p, const int64_t *steps, int64_t *out_step) {
   int64_t places = 1;
   bool is_first = true;
   *out_step = 0;
@@ -174,7 +174,7 @@ static bool has_one_step(const rheos__product *p, const int64_t *steps, int64_t 
 }
 
 // Adds it as one of CLBlast, where that is worth the copies that it makes.
-static bool add_to_blast(rheos__launch *launch, const rheos__product *p, int64_t count,
+static bool add_to_blast(rheos__launch *launch, const rheos__card_product *p, int64_t count,
                          const rheos__stage_operand *operands) {
   enum { LEAST = 16 };
   int64_t a_step, b_step;
@@ -209,7 +209,7 @@ static void add_places(rheos__text *text, const char *name, const char *side, bo
 }
 
 static void set_batch(rheos__launch *launch, const void *more) {
-  const rheos__product *product = more;
+  const rheos__card_product *product = more;
   for (int32_t d = 0; d < product->rank; d++) {
     rheos__launch_set_number(launch, product->dims[d]);
     rheos__launch_set_number(launch, product->a_steps[d]);
@@ -218,9 +218,9 @@ static void set_batch(rheos__launch *launch, const void *more) {
   }
 }
 
-size_t rheos__product_add(rheos__launch *launch, const rheos__product *p) {
+size_t rheos__product_add(rheos__launch *launch, const rheos__card_product *p) {
   const rheos__stage_operand operands[] = {p->a, p->b, p->c};
-  rheos__sizes sizes = {p->m, p->n, p->k, 1, p->takes_scratch};
+  rheos__sizes sizes = {p->m, p->n, p->k, 1, p->takes_scratch, p->scratch_offset};
   for (int32_t d = 0; d < p->rank; d++) sizes.count *= p->dims[d];
   if (add_to_blast(launch, p, sizes.count, operands)) return 0;
   // Short numbers are for cards: compilers for processors do not see that they count up.
@@ -246,7 +246,7 @@ bool rheos__product_can(const rheos__card *card, rheos_dtype dtype) {
          card->max_group >= SIDE * SIDE;
 }
 
-static rheos_status *answer(rheos__prepare *p, const rheos__product *product) {
+static rheos_status *answer(rheos__prepare *p, const rheos__card_product *product) {
   rheos__card *card = rheos__card_of(p->device);
   if (!rheos__product_can(card, product->dtype)) {
     p->decline_reason = "the device has no products of this dtype";
@@ -265,7 +265,7 @@ static rheos_status *answer(rheos__prepare *p, const rheos__product *product) {
   return rheos__launch_end(launch, p, scratch_bytes);
 }
 
-static void set_sizes(rheos__product *product, const rheos_shape *a, const rheos_shape *b) {
+static void set_sizes(rheos__card_product *product, const rheos_shape *a, const rheos_shape *b) {
   const int64_t *a_dims = a->dims + a->rank - 2, *b_dims = b->dims + b->rank - 2;
   product->m = a_dims[product->transpose_a ? 1 : 0];
   product->k = a_dims[product->transpose_a ? 0 : 1];
@@ -273,13 +273,13 @@ static void set_sizes(rheos__product *product, const rheos_shape *a, const rheos
 }
 
 rheos_status *rheos__cl_prepare_matmul(rheos__prepare *p) {
-  rheos__product product = {.dtype = p->input_dtypes[0],
-                            .takes_scratch = true,
-                            .a = {0, 0},
-                            .b = {1, 0},
-                            .c = {p->num_inputs, 0},
-                            .transpose_a = rheos__attr_bool(p->attrs, "transpose_a"),
-                            .transpose_b = rheos__attr_bool(p->attrs, "transpose_b")};
+  rheos__card_product product = {.dtype = p->input_dtypes[0],
+                                 .takes_scratch = true,
+                                 .a = {0, 0},
+                                 .b = {1, 0},
+                                 .c = {p->num_inputs, 0},
+                                 .transpose_a = rheos__attr_bool(p->attrs, "transpose_a"),
+                                 .transpose_b = rheos__attr_bool(p->attrs, "transpose_b")};
   set_sizes(&product, &p->input_shapes[0], &p->input_shapes[1]);
   return answer(p, &product);
 }
@@ -297,14 +297,14 @@ static void batch_steps(const rheos_shape *operand, const rheos_shape *out, int6
 
 rheos_status *rheos__cl_prepare_batch_matmul(rheos__prepare *p) {
   const rheos_shape *out = &p->output_shapes[0];
-  rheos__product product = {.dtype = p->input_dtypes[0],
-                            .takes_scratch = true,
-                            .a = {0, 0},
-                            .b = {1, 0},
-                            .c = {p->num_inputs, 0},
-                            .transpose_a = rheos__attr_bool(p->attrs, "adj_x"),
-                            .transpose_b = rheos__attr_bool(p->attrs, "adj_y"),
-                            .rank = out->rank - 2};
+  rheos__card_product product = {.dtype = p->input_dtypes[0],
+                                 .takes_scratch = true,
+                                 .a = {0, 0},
+                                 .b = {1, 0},
+                                 .c = {p->num_inputs, 0},
+                                 .transpose_a = rheos__attr_bool(p->attrs, "adj_x"),
+                                 .transpose_b = rheos__attr_bool(p->attrs, "adj_y"),
+                                 .rank = out->rank - 2};
   if (p->output_dtypes[0] != p->input_dtypes[0] || p->input_dtypes[1] != p->input_dtypes[0]) {
     p->decline_reason = "the device multiplies numbers of one dtype";
     return NULL;

@@ -214,8 +214,7 @@ rheos_status *rheos__cl_prepare_fill(rheos__prepare *p) {
   return rheos__launch_end(launch, p, 0);
 }
 
-// The bits of 1.
-static uint64_t one_of(rheos_dtype dtype) {
+uint64_t rheos__move_one_of(rheos_dtype dtype) {
   switch (dtype) {
     case RHEOS_FLOAT: return 0x3f800000;
     case RHEOS_DOUBLE: return 0x3ff0000000000000;
@@ -232,6 +231,6 @@ rheos_status *rheos__cl_prepare_constant_fill(rheos__prepare *p) {
       rheos__launch_begin(rheos__card_of(p->device), p->arena, p->num_inputs, 1);
   if (launch == NULL) return rheos__out_of_memory();
   rheos__move_add_fill(launch, p->num_inputs, rheos_shape_num_elements(&p->output_shapes[0]),
-                       rheos_dtype_size(dtype), ones ? one_of(dtype) : 0);
+                       rheos_dtype_size(dtype), ones ? rheos__move_one_of(dtype) : 0);
   return rheos__launch_end(launch, p, 0);
 }

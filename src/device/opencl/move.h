@@ -10,6 +10,8 @@ void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t fro
 // Sets `count` elements of `size` bytes to what the bits are, of which the others are 0.
 void rheos__move_add_fill(rheos__launch *launch, int32_t to, int64_t count, size_t size,
                           uint64_t bits);
+// The bits of 1.
+uint64_t rheos__move_one_of(rheos_dtype dtype);
 
 // The dimension that input `input` says (-1: the attribute "axis"; an input that there is not: the
 // first one), of so many; false where nothing says it yet.

@@ -9,6 +9,7 @@
 #include "device/opencl/conv.h"
 #include "device/opencl/crop.h"
 #include "device/opencl/dilation.h"
+#include "device/opencl/einsum.h"
 #include "device/opencl/index.h"
 #include "device/opencl/launch.h"
 #include "device/opencl/loop.h"
@@ -54,6 +55,7 @@ static const rheos__prepare_fn fill[] = {rheos__cl_prepare_fill, NULL};
 static const rheos__prepare_fn constant_fill[] = {rheos__cl_prepare_constant_fill, NULL};
 static const rheos__prepare_fn matmul[] = {rheos__cl_prepare_matmul, NULL};
 static const rheos__prepare_fn batch_matmul[] = {rheos__cl_prepare_batch_matmul, NULL};
+static const rheos__prepare_fn einsum[] = {rheos__cl_prepare_einsum, NULL};
 static const rheos__prepare_fn apply[] = {rheos__cl_prepare_apply, NULL};
 static const rheos__prepare_fn assign_add[] = {rheos__cl_prepare_assign_add, NULL};
 static const rheos__prepare_fn assign_sub[] = {rheos__cl_prepare_assign_sub, NULL};
@@ -214,6 +216,7 @@ static const op_kernels table[] = {
     {&rheos__op_Dilation2DBackpropInput, dilation_by_input},
     {&rheos__op_Div, elementwise},
     {&rheos__op_DivNoNan, elementwise},
+    {&rheos__op_Einsum, einsum},
     {&rheos__op_Elu, elementwise},
     {&rheos__op_EluGrad, elementwise},
     {&rheos__op_EnsureShape, aliases},

@@ -108,7 +108,7 @@ static void convert(const recurrence *w, const char *name, operand from, operand
 // c (m,n) = a b, where there is anything in it.
 static void multiply(const recurrence *w, int64_t m, int64_t n, int64_t k, operand a, operand b,
                      operand c) {
-  const rheos__product product = {
+  const rheos__card_product product = {
       .dtype = RHEOS_FLOAT, .a = a, .b = b, .c = c, .m = m, .n = n, .k = k};
   if (m > 0 && n > 0 && k > 0) rheos__product_add(w->launch, &product);
 }
@@ -116,15 +116,15 @@ static void multiply(const recurrence *w, int64_t m, int64_t n, int64_t k, opera
 // The transpose of a, or of b, is what is in memory.
 static void multiply_turned(const recurrence *w, bool turns_a, int64_t m, int64_t n, int64_t k,
                             operand a, operand b, operand c) {
-  const rheos__product product = {.dtype = RHEOS_FLOAT,
-                                  .a = a,
-                                  .b = b,
-                                  .c = c,
-                                  .m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .transpose_a = turns_a,
-                                  .transpose_b = !turns_a};
+  const rheos__card_product product = {.dtype = RHEOS_FLOAT,
+                                       .a = a,
+                                       .b = b,
+                                       .c = c,
+                                       .m = m,
+                                       .n = n,
+                                       .k = k,
+                                       .transpose_a = turns_a,
+                                       .transpose_b = !turns_a};
   if (m > 0 && n > 0 && k > 0) rheos__product_add(w->launch, &product);
 }
 

@@ -192,3 +192,50 @@ moved = data.apply(tf.data.experimental.prefetch_to_device("/gpu:0"))
 assert total(moved).numpy().tolist() == [30, 36]
 """
     )
+
+
+def test_attention_of_einsums_stays_on_the_card():
+    """As TensorFlow's own Keras writes it, forth and back; nothing may go to the host."""
+    check_program(
+        FRAME
+        + """
+rng = np.random.RandomState(0)
+x, wanted = rng.randn(2, 4, 10, 16).astype("float32")
+start = [0.3 * rng.randn(*shape).astype("float32") for shape in 3 * [(16, 2, 8)] + [(2, 8, 16)]]
+tf.config.set_soft_device_placement(False)
+
+
+def einsum(equation, *inputs):
+    return tf.raw_ops.Einsum(inputs=inputs, equation=equation)
+
+
+def train(device):
+    with tf.device(device):
+        inputs, target = tf.constant(x), tf.constant(wanted)
+        weights = [tf.Variable(w) for w in start]
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                queries, keys, values = (einsum("abc,cde->abde", inputs, w) for w in weights[:3])
+                scores = einsum("aecd,abcd->acbe", keys, queries) / 8**0.5
+                mixed = einsum("acbe,aecd->abcd", tf.nn.softmax(scores), values)
+                loss = tf.reduce_mean((einsum("abcd,cde->abe", mixed, weights[3]) - target) ** 2)
+            slopes = tape.gradient(loss, weights)
+            for w, slope in zip(weights, slopes):
+                w.assign_sub(0.5 * slope)
+            return loss, slopes
+
+        losses = [step()[0].numpy() for _ in range(5)]
+        types = [op.type for op in step.get_concrete_function().graph.get_operations()]
+        return types, losses, step()
+
+
+types, losses, (loss, slopes) = train("/gpu:0")
+assert types.count("Einsum") == 18, types
+assert {t.device for t in (loss, *slopes)} == {GPU}
+_, on_cpu, _ = train("/cpu:0")
+np.testing.assert_allclose(losses, on_cpu, rtol=1e-5)
+assert losses[-1] < 0.9 * losses[0]
+"""
+    )
