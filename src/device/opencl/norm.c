@@ -27,7 +27,8 @@ static void add(norm_work *w, const char *name, const int32_t *numbers, int32_t 
   for (int32_t i = 0; i < count; i++) operands[i] = (rheos__stage_operand){numbers[i], 0};
   rheos__cl_add_prelude(&text);
   rheos__cl_add_macros(&text, w->dtype);
-  rheos__text_add_string(&text, "#define PARAM float\n");
+  const bool is_short = w->k.batch * w->k.channels * w->k.spatial < INT32_MAX;
+  rheos__cl_add(&text, "#define PARAM float\ntypedef %s place;\n", is_short ? "uint" : "ulong");
   rheos__cl_add_group(&text, "double");
   rheos__text_add_string(&text, rheos__cl_norm);
   rheos__launch_add_text(w->launch, &text, name, operands, count, grid);

@@ -1,4 +1,6 @@
-// Batch normalization: a group for each channel sums up, then every element is normalized.
+// Batch normalization: a group for each channel sums up, in double where there is one; then every
+// element is normalized, in float, as which it is stored at most: cards compute doubles many times
+// slower. The channel of an element is found by `place`, an int where that is enough.
 typedef struct norm {
   long batch, channels, spatial, batch_step, channel_step, spatial_step;
 } norm;
@@ -53,15 +55,14 @@ kernel void normalized(global const char *bx, ulong ox, global const char *bscal
                       global const char *boffset, ulong ooffset, global const char *bmean,
                       ulong omean, global const char *bvariance, ulong ovariance, global char *by,
                       ulong oy, norm k, float epsilon) {
-  const long at = get_global_id(0);
-  if (at >= k.batch * k.channels * k.spatial) return;
-  const long c = at / k.channel_step % k.channels;
-  const TOTAL mean = ((global const PARAM *)(bmean + omean))[c];
-  const TOTAL variance = ((global const PARAM *)(bvariance + ovariance))[c];
-  const TOTAL scale =
-      ((global const PARAM *)(bscale + oscale))[c] / sqrt(variance + (TOTAL)epsilon);
-  const TOTAL offset = ((global const PARAM *)(boffset + ooffset))[c];
-  const TOTAL x = LOAD(((global const STORED *)(bx + ox))[at]);
+  const place at = get_global_id(0);
+  if (at >= (place)(k.batch * k.channels * k.spatial)) return;
+  const place c = at / (place)k.channel_step % (place)k.channels;
+  const PARAM mean = ((global const PARAM *)(bmean + omean))[c];
+  const PARAM variance = ((global const PARAM *)(bvariance + ovariance))[c];
+  const PARAM scale = ((global const PARAM *)(bscale + oscale))[c] / sqrt(variance + epsilon);
+  const PARAM offset = ((global const PARAM *)(boffset + ooffset))[c];
+  const PARAM x = LOAD(((global const STORED *)(bx + ox))[at]);
   ((global STORED *)(by + oy))[at] = STORE((x - mean) * scale + offset);
 }
 
@@ -96,19 +97,20 @@ kernel void grad_x(global const char *bdy, ulong ody, global const char *bx, ulo
                    global const char *bscale, ulong oscale, global const char *bmean, ulong omean,
                    global const char *bvariance, ulong ovariance, global const char *bsums,
                    ulong osums, global char *bdx, ulong odx, norm k, float epsilon, int trains) {
-  const long at = get_global_id(0);
-  if (at >= k.batch * k.channels * k.spatial) return;
-  const long c = at / k.channel_step % k.channels, count = k.batch * k.spatial;
-  const TOTAL mean = ((global const PARAM *)(bmean + omean))[c];
-  const TOTAL variance = ((global const PARAM *)(bvariance + ovariance))[c];
-  const TOTAL rstd = 1 / sqrt(variance + (TOTAL)epsilon);
-  TOTAL mean_dy = 0, slope = 0;
+  const place at = get_global_id(0);
+  if (at >= (place)(k.batch * k.channels * k.spatial)) return;
+  const place c = at / (place)k.channel_step % (place)k.channels;
+  const PARAM count = k.batch * k.spatial;
+  const PARAM mean = ((global const PARAM *)(bmean + omean))[c];
+  const PARAM variance = ((global const PARAM *)(bvariance + ovariance))[c];
+  const PARAM rstd = 1 / sqrt(variance + epsilon);
+  PARAM mean_dy = 0, slope = 0;
   if (trains) {
-    mean_dy = ((global const TOTAL *)(bsums + osums))[2 * c] / count;
-    slope = ((global const TOTAL *)(bsums + osums))[2 * c + 1] * rstd * rstd / count;
+    mean_dy = (PARAM)((global const TOTAL *)(bsums + osums))[2 * c] / count;
+    slope = (PARAM)((global const TOTAL *)(bsums + osums))[2 * c + 1] * rstd * rstd / count;
   }
-  const TOTAL centered = LOAD(((global const STORED *)(bx + ox))[at]) - mean;
-  const TOTAL d = LOAD(((global const STORED *)(bdy + ody))[at]) - mean_dy - centered * slope;
+  const PARAM centered = LOAD(((global const STORED *)(bx + ox))[at]) - mean;
+  const PARAM d = LOAD(((global const STORED *)(bdy + ody))[at]) - mean_dy - centered * slope;
   ((global STORED *)(bdx + odx))[at] =
       STORE(d * ((global const float *)(bscale + oscale))[c] * rstd);
 }

@@ -38,7 +38,7 @@ int count_inside(const pool *p, int4 o) {
   const ulong at = get_global_id(0);         \
   if (at >= (ulong)count) return;            \
   const pool *p = &given;                    \
-  const int c = (int)(at % (ulong)p->channels);
+  const int c = (int)((uint)at % (uint)p->channels);
 
 #if POOL_FORWARD
 kernel void run(global const char *bx, ulong ox, global char *bz, ulong oz, global char *bi,
@@ -46,7 +46,7 @@ kernel void run(global const char *bx, ulong ox, global char *bz, ulong oz, glob
   BEGIN
   global const STORED *xs = (global const STORED *)(bx + ox);
   global STORED *zs = (global STORED *)(bz + oz);
-  const int4 o = place_of((int)(at / (ulong)p->channels), p->w.out);
+  const int4 o = place_of((int)((uint)at / (uint)p->channels), p->w.out);
   const int to = result_at(&p->w, o, c);
 #if POOL_ARGMAX
   const int best = first_largest(p, xs, o, c);
@@ -92,7 +92,7 @@ kernel void run(global const char *bx, ulong ox, global const char *by, ulong oy
   global const STORED *xs = (global const STORED *)(bx + ox);
   global const STORED *ys = (global const STORED *)(by + oy);
   global const STORED *ds = (global const STORED *)(bd + od);
-  const int4 i = place_of((int)(at / (ulong)p->channels), p->w.in);
+  const int4 i = place_of((int)((uint)at / (uint)p->channels), p->w.in);
   const int mine = image_at(&p->w, i, c);
 #if POOL_AVERAGE
   TOTAL sum = 0;
