@@ -1,8 +1,10 @@
 #include "device/opencl/move.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/opencl/source.h"
+#include "device/opencl/transpose.h"
 
 static void add_kernel(rheos__launch *launch, rheos__text *text, const char *name,
                        const rheos__stage_operand *operands, int32_t num_operands,
@@ -11,33 +13,49 @@ static void add_kernel(rheos__launch *launch, rheos__text *text, const char *nam
   rheos__launch_add_text(launch, text, name, operands, num_operands, &grid);
 }
 
-// Where in each element `at` of the loops lies: `from` and `to`, of type long.
-static void add_walk(rheos__text *text, int32_t rank) {
-  rheos__text_add_string(text, "ulong rest = at; long from = from_start, to = to_start;\n");
-  for (int32_t d = rank - 1; d >= 0; d--) {
-    const char *digit = d > 0 ? "rest % (ulong)d" : "rest";
-    rheos__cl_add(text, "{ const long digit = (long)(%s", digit);
-    if (d > 0) rheos__cl_add(text, "%d", (int)d);
-    rheos__cl_add(text, "); from += digit * f%d; to += digit * t%d; }\n", (int)d, (int)d);
-    if (d > 0) rheos__cl_add(text, "rest /= (ulong)d%d;\n", (int)d);
+void rheos__move_add_loops(rheos__text *text, int32_t rank) {
+  for (int32_t d = 0; d < rank; d++) {
+    rheos__cl_add(text, ", long d%d, long f%d, long t%d", (int)d, (int)d, (int)d);
   }
+}
+
+void rheos__move_add_walk(rheos__text *text, int32_t rank, const char *place) {
+  rheos__cl_add(text, "number rest = at; %s from = from_start, to = to_start;\n", place);
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    const char *digit = d > 0 ? "rest % (number)d" : "rest";
+    rheos__cl_add(text, "{ const %s digit = (%s)(%s", place, place, digit);
+    if (d > 0) rheos__cl_add(text, "%d", (int)d);
+    rheos__cl_add(text, "); from += digit * (%s)f%d; to += digit * (%s)t%d; }\n", place, (int)d,
+                  place, (int)d);
+    if (d > 0) rheos__cl_add(text, "rest /= (number)d%d;\n", (int)d);
+  }
+}
+
+// Whether all that is counted fits an int, with which cards divide several times as fast.
+static bool is_short(const rheos__copy *copy) {
+  double from = llabs(copy->in_start), to = llabs(copy->out_start);
+  for (int32_t d = 0; d < copy->rank; d++) {
+    from += (double)copy->dims[d] * (double)llabs(copy->in_steps[d]);
+    to += (double)copy->dims[d] * (double)llabs(copy->out_steps[d]);
+  }
+  return copy->num_elements < INT32_MAX && from < INT32_MAX && to < INT32_MAX;
 }
 
 void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t from, int32_t to) {
   const rheos__stage_operand operands[] = {{from, 0}, {to, 0}};
   const char *word = rheos__cl_word_of(rheos_dtype_size(copy->dtype));
+  const bool short_numbers = is_short(copy);
   rheos__text text = {0};
-  if (copy->num_elements == 0) return;
+  if (copy->num_elements == 0 || rheos__transpose_add(launch, copy, from, to)) return;
   if (word == NULL) launch->cannot = true;
   rheos__cl_add(&text,
-                "kernel void move(global const char *bx, ulong ox, global char *bz, ulong oz, "
-                "long count, long from_start, long to_start");
-  for (int32_t d = 0; d < copy->rank; d++) {
-    rheos__cl_add(&text, ", long d%d, long f%d, long t%d", (int)d, (int)d, (int)d);
-  }
+                "typedef %s number;\nkernel void move(global const char *bx, ulong ox, "
+                "global char *bz, ulong oz, long count, long from_start, long to_start",
+                short_numbers ? "uint" : "ulong");
+  rheos__move_add_loops(&text, copy->rank);
   rheos__cl_add(&text,
-                ") {\nconst ulong at = get_global_id(0);\nif (at >= (ulong)count) return;\n");
-  add_walk(&text, copy->rank);
+                ") {\nconst number at = get_global_id(0);\nif (at >= (number)count) return;\n");
+  rheos__move_add_walk(&text, copy->rank, short_numbers ? "int" : "long");
   rheos__cl_add(&text, "((global %s *)(bz + oz))[to] = ((global const %s *)(bx + ox))[from];\n}\n",
                 word != NULL ? word : "", word != NULL ? word : "");
   add_kernel(launch, &text, "move", operands, 2, copy->num_elements);

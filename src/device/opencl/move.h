@@ -7,6 +7,11 @@
 
 // Adds a copy from one operand to another, numbered as for stages.
 void rheos__move_add(rheos__launch *launch, const rheos__copy *copy, int32_t from, int32_t to);
+// For the text of such a kernel: its arguments d0, f0, t0... for so many loops; and where in each
+// element `at` (of the type `number`) of the loops lies, `from` and `to`, of the type `place`.
+void rheos__move_add_loops(rheos__text *text, int32_t rank);
+void rheos__move_add_walk(rheos__text *text, int32_t rank, const char *place);
+
 // Sets `count` elements of `size` bytes to what the bits are, of which the others are 0.
 void rheos__move_add_fill(rheos__launch *launch, int32_t to, int64_t count, size_t size,
                           uint64_t bits);

@@ -1,0 +1,126 @@
+// Kernels of graphics cards that read along one dimension what lies along another, in squares or
+// columns: transposes, and sums over all dimensions but the last. What is summed are small whole
+// numbers, so the CPU's answer is exact. As for cards and as for processors; skipped where there is
+// no device.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <rheos/rheos.h>
+
+#include "device/opencl/card.h"
+#include "device/opencl/opencl.h"
+
+static void check(rheos_status *status) {
+  if (status != NULL) fail_msg("%s", rheos_status_message(status));
+}
+
+static rheos_output whole_numbers(rheos_scope *s, const int32_t *numbers, int32_t count) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), numbers, &tensor));
+  const rheos_output output = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+// A transpose by `order`, or a sum over what `order` begins with.
+typedef struct layout_case {
+  rheos_dtype dtype;
+  int32_t rank, num_summed;  // 0: a transpose
+  int64_t dims[5];
+  int32_t order[5];
+} layout_case;
+
+static rheos_tensor *run_on(const char *device, const layout_case *c, rheos_tensor *x) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_push_device(s, device);
+  const rheos_output from = rheos_placeholder(s, RHEOS_FLOAT);
+  const rheos_output cast = rheos_cast(s, from, c->dtype);
+  const int32_t count = c->num_summed > 0 ? c->num_summed : c->rank;
+  const rheos_output numbers = whole_numbers(s, c->order, count);
+  const rheos_output y =
+      c->num_summed > 0 ? rheos_sum(s, cast, numbers) : rheos_transpose(s, cast, numbers);
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const rheos_feed feed = {from, x};
+  rheos_fetch fetch = {y, NULL};
+  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  return fetch.value;
+}
+
+static rheos_tensor *numbers_for(const layout_case *c) {
+  rheos_tensor *tensor = NULL;
+  rheos_shape shape = {.rank = c->rank};
+  for (int32_t d = 0; d < c->rank; d++) shape.dims[d] = c->dims[d];
+  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
+  float *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
+    values[i] = (float)((i * 7 + i / 13 + i / 1009) % 9) - 4.0F;
+  }
+  return tensor;
+}
+
+static void try_case(const layout_case *c) {
+  rheos_tensor *x = numbers_for(c), *expected = run_on("/device:CPU:0", c, x);
+  for (int blocks = 0; blocks < 2; blocks++) {
+    rheos__opencl_want_blocks(0, blocks != 0);
+    rheos_tensor *actual = run_on("/device:GPU:0", c, x);
+    assert_true(rheos_shape_equal(rheos_tensor_shape(actual), rheos_tensor_shape(expected)));
+    assert_memory_equal(rheos_tensor_data(actual), rheos_tensor_data(expected),
+                        rheos_tensor_size_bytes(expected));
+    rheos_tensor_unref(actual);
+  }
+  rheos_tensor_unref(expected);
+  rheos_tensor_unref(x);
+}
+
+static void test_transposes(void **unused) {
+  (void)unused;
+  static const layout_case cases[] = {
+      {RHEOS_FLOAT, 2, 0, {37, 70}, {1, 0}},
+      {RHEOS_FLOAT, 2, 0, {64, 32}, {1, 0}},
+      {RHEOS_FLOAT, 2, 0, {7, 1000}, {1, 0}},
+      {RHEOS_DOUBLE, 3, 0, {3, 40, 33}, {0, 2, 1}},
+      {RHEOS_HALF, 3, 0, {9, 5, 65}, {2, 1, 0}},
+      {RHEOS_BOOL, 3, 0, {33, 3, 31}, {1, 2, 0}},
+      {RHEOS_INT8, 4, 0, {2, 11, 13, 17}, {0, 3, 1, 2}},
+      {RHEOS_FLOAT, 4, 0, {2, 17, 9, 10}, {0, 2, 3, 1}},
+      {RHEOS_FLOAT, 5, 0, {3, 8, 2, 9, 10}, {4, 2, 0, 3, 1}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) try_case(&cases[i]);
+}
+
+static void test_sums_of_columns(void **unused) {
+  (void)unused;
+  static const layout_case cases[] = {
+      {RHEOS_FLOAT, 2, 1, {33, 1}, {0}},           {RHEOS_FLOAT, 2, 1, {5000, 70}, {0}},
+      {RHEOS_FLOAT, 2, 1, {300, 33}, {0}},         {RHEOS_DOUBLE, 3, 2, {40, 50, 7}, {0, 1}},
+      {RHEOS_FLOAT, 3, 1, {5, 600, 31}, {1}},      {RHEOS_INT32, 2, 1, {2048, 64}, {0}},
+      {RHEOS_FLOAT, 4, 2, {3, 40, 5, 65}, {0, 2}}, {RHEOS_HALF, 2, 1, {100, 130}, {0}},
+      {RHEOS_FLOAT, 2, 1, {70000, 3}, {0}},
+  };
+  static const int32_t units[] = {1, 2, 100};
+  const int32_t own_units = rheos__card_at(0)->num_units;
+  for (int u = 0; u < 3; u++) {
+    rheos__card_at(0)->num_units = units[u];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) try_case(&cases[i]);
+  }
+  rheos__card_at(0)->num_units = own_units;
+}
+
+int main(void) {
+  setenv("RHEOS_OPENCL", "cpu", 1);
+  if (rheos__opencl_count() == 0) return 77;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_transposes),
+      cmocka_unit_test(test_sums_of_columns),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
