@@ -43,11 +43,11 @@ static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char 
   const int64_t windows = k.w.batch * product_of(k.w.out);
   const int64_t places = k.w.batch * product_of(k.w.in);
   const int64_t taps = product_of(k.w.taps);
-  rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups, true};
+  rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups, true, 0};
   if (kind[5] == 'B')
-    sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups, true};
+    sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups, true, 0};
   if (kind[5] == 'W')
-    sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups, true};
+    sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups, true, 0};
   const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, RHEOS__PRODUCT_STAGES);
   if (launch == NULL) return rheos__out_of_memory();
