@@ -1,7 +1,7 @@
 // Kernels of graphics cards that read along one dimension what lies along another, in squares or
-// columns: transposes, and sums over all dimensions but the last. What is summed are small whole
-// numbers, so the CPU's answer is exact. As for cards and as for processors; skipped where there is
-// no device.
+// columns: transposes, sums over all dimensions but the last, batch normalization. What is summed
+// are small whole numbers, so the CPU's answer is exact. As for cards and as for processors;
+// skipped where there is no device.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -115,12 +115,94 @@ static void test_sums_of_columns(void **unused) {
   rheos__card_at(0)->num_units = own_units;
 }
 
+// ---- Batch normalization
+
+enum { NORM_RESULTS = 6, MOST_CHANNELS = 64 };
+
+static rheos_output channel_numbers(rheos_scope *s, int64_t count, float first) {
+  float values[MOST_CHANNELS];
+  rheos_tensor *tensor = NULL;
+  for (int64_t i = 0; i < count; i++) values[i] = first + (float)i * 0.01F;
+  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(count), values, &tensor));
+  const rheos_output output = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+// What a step makes of it, and of its square as a gradient.
+static void normalize(const char *device, const layout_case *c, const char *format, rheos_tensor *x,
+                      rheos_fetch *fetches) {
+  const int64_t channels = c->dims[format[1] == 'C' ? 1 : 3];
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_push_device(s, device);
+  const rheos_output from = rheos_placeholder(s, RHEOS_FLOAT);
+  const rheos_output scale = channel_numbers(s, channels, 0.7F);
+  const rheos_output offset = channel_numbers(s, channels, -0.1F);
+  const rheos_fused_batch_norm_v3_outputs y =
+      rheos_fused_batch_norm_v3(s, from, scale, offset, offset, scale, .data_format = format);
+  const rheos_fused_batch_norm_grad_v3_outputs grads =
+      rheos_fused_batch_norm_grad_v3(s, rheos_square(s, from), from, scale, y.reserve_space_1,
+                                     y.reserve_space_2, y.reserve_space_3, .data_format = format);
+  check(rheos_scope_finish(s));
+  const rheos_output results[NORM_RESULTS] = {y.y,
+                                              y.batch_mean,
+                                              y.batch_variance,
+                                              grads.x_backprop,
+                                              grads.scale_backprop,
+                                              grads.offset_backprop};
+  for (int i = 0; i < NORM_RESULTS; i++) fetches[i] = (rheos_fetch){results[i], NULL};
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const rheos_feed feed = {from, x};
+  check(rheos_session_run(session, &feed, 1, fetches, NORM_RESULTS, NULL, 0, NULL));
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static void assert_near(const rheos_tensor *actual, const rheos_tensor *expected) {
+  assert_true(rheos_shape_equal(rheos_tensor_shape(actual), rheos_tensor_shape(expected)));
+  const float *a = rheos_tensor_data(actual), *e = rheos_tensor_data(expected);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(actual); i++) {
+    const float size = e[i] < 0 ? -e[i] : e[i];
+    assert_float_equal(a[i], e[i], 2e-5F * (size > 1 ? size : 1));
+  }
+}
+
+static void test_batch_normalization(void **unused) {
+  (void)unused;
+  static const layout_case cases[] = {{RHEOS_FLOAT, 4, 0, {6, 30, 20, 37}, {0}},
+                                      {RHEOS_FLOAT, 4, 0, {1, 3, 2, 64}, {0}},
+                                      {RHEOS_FLOAT, 4, 0, {2, 11, 9, 3}, {0}}};
+  static const int32_t units[] = {1, 100};
+  const int32_t own_units = rheos__card_at(0)->num_units;
+  for (int way = 0; way < 18; way++) {
+    const layout_case *c = &cases[way / 6];
+    const char *format = way % 6 == 5 ? "NCHW" : "NHWC";
+    rheos_fetch expected[NORM_RESULTS], actual[NORM_RESULTS];
+    rheos_tensor *x = numbers_for(c);
+    rheos__opencl_want_blocks(0, way % 6 == 4);
+    rheos__card_at(0)->num_units = units[way % 2];
+    normalize("/device:CPU:0", c, format, x, expected);
+    normalize("/device:GPU:0", c, format, x, actual);
+    for (int i = 0; i < NORM_RESULTS; i++) {
+      assert_near(actual[i].value, expected[i].value);
+      rheos_tensor_unref(expected[i].value);
+      rheos_tensor_unref(actual[i].value);
+    }
+    rheos_tensor_unref(x);
+  }
+  rheos__card_at(0)->num_units = own_units;
+}
+
 int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_transposes),
       cmocka_unit_test(test_sums_of_columns),
+      cmocka_unit_test(test_batch_normalization),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

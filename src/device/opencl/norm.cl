@@ -6,11 +6,32 @@ typedef struct norm {
 } norm;
 #define AT(n, c, s) ((n) * k.batch_step + (c) * k.channel_step + (s) * k.spatial_step)
 
-// Mean and variance of each channel, mixed into the running ones, and beside them.
-kernel void moments(global const char *bx, ulong ox, global const char *bmean, ulong omean,
-                    global const char *bvariance, ulong ovariance, global char *b1, ulong o1,
-                    global char *b2, ulong o2, global char *b3, ulong o3, global char *b4, ulong o4,
-                    norm k, int has_mean, float factor) {
+#define MOMENTS                                                                              \
+  global const char *bmean, ulong omean, global const char *bvariance, ulong ovariance,      \
+      global char *b1, ulong o1, global char *b2, ulong o2, global char *b3, ulong o3,       \
+      global char *b4, ulong o4, norm k, int has_mean, float factor
+
+// Mean and variance of a channel, mixed into the running ones, and beside them.
+void put_moments(MOMENTS, long c, TOTAL mean, TOTAL variance) {
+  const long count = k.batch * k.spatial;
+  TOTAL run_mean = mean, run_variance = variance;
+  if (count > 1) run_variance *= (TOTAL)count / (count - 1);
+  if (has_mean && factor != 1) {
+    run_mean = (1 - (TOTAL)factor) * ((global const PARAM *)(bmean + omean))[c] +
+               (TOTAL)factor * run_mean;
+    run_variance = (1 - (TOTAL)factor) * ((global const PARAM *)(bvariance + ovariance))[c] +
+                   (TOTAL)factor * run_variance;
+  }
+  ((global PARAM *)(b1 + o1))[c] = run_mean;
+  ((global PARAM *)(b2 + o2))[c] = run_variance;
+  ((global PARAM *)(b3 + o3))[c] = mean;
+  ((global PARAM *)(b4 + o4))[c] = variance;
+}
+#define PUT_MOMENTS(c, mean, variance)                                                       \
+  put_moments(bmean, omean, bvariance, ovariance, b1, o1, b2, o2, b3, o3, b4, o4, k, has_mean, \
+              factor, c, mean, variance)
+
+kernel void moments(global const char *bx, ulong ox, MOMENTS) {
   local TOTAL all[GROUP];
   const long c = get_group_id(0), count = k.batch * k.spatial;
   global const STORED *x = (global const STORED *)(bx + ox);
@@ -24,19 +45,7 @@ kernel void moments(global const char *bx, ulong ox, global const char *bmean, u
     squares += d * d;
   }
   const TOTAL variance = sum_of(all, squares) / count;
-  if (get_local_id(0) != 0) return;
-  TOTAL run_mean = mean, run_variance = variance;
-  if (count > 1) run_variance *= (TOTAL)count / (count - 1);
-  if (has_mean && factor != 1) {
-    run_mean = (1 - (TOTAL)factor) * ((global const PARAM *)(bmean + omean))[c] +
-               (TOTAL)factor * run_mean;
-    run_variance = (1 - (TOTAL)factor) * ((global const PARAM *)(bvariance + ovariance))[c] +
-                   (TOTAL)factor * run_variance;
-  }
-  ((global PARAM *)(b1 + o1))[c] = run_mean;
-  ((global PARAM *)(b2 + o2))[c] = run_variance;
-  ((global PARAM *)(b3 + o3))[c] = mean;
-  ((global PARAM *)(b4 + o4))[c] = variance;
+  if (get_local_id(0) == 0) PUT_MOMENTS(c, mean, variance);
 }
 
 // The statistics that are given, as outputs.
@@ -65,6 +74,87 @@ kernel void normalized(global const char *bx, ulong ox, global const char *bscal
   const PARAM x = LOAD(((global const STORED *)(bx + ox))[at]);
   ((global STORED *)(by + oy))[at] = STORE((x - mean) * scale + offset);
 }
+
+// ---- Where channels are neighbours: a group sums up ACROSS of them, side by side
+
+#define ACROSS 32
+#define DOWN (GROUP / ACROSS)
+
+// Of a piece of the elements, two sums for each channel: of x (WHAT 0), of the squares of what x
+// differs by from the mean (1), of dy and of its products with that (2). Means are in double, or as
+// parameters.
+kernel void channel_sums(global const char *bx, ulong ox, global const char *bdy, ulong ody,
+                         global const char *bmean, ulong omean, global char *bsums, ulong osums,
+                         norm k, long pieces, int what) {
+  local TOTAL all[2][DOWN][ACROSS];
+  const int x = get_local_id(0) % ACROSS, y = get_local_id(0) / ACROSS;
+  const long piece = get_group_id(0) % pieces, c = get_group_id(0) / pieces * ACROSS + x;
+  const long count = k.batch * k.spatial, share = (count + pieces - 1) / pieces;
+  const long last = c < k.channels ? min((piece + 1) * share, count) : 0;
+  global const STORED *xs = (global const STORED *)(bx + ox);
+  global const STORED *dys = (global const STORED *)(bdy + ody);
+  TOTAL mean = 0, first_sum = 0, second_sum = 0;
+  if (what == 1 && c < k.channels) mean = ((global const TOTAL *)(bmean + omean))[c];
+  if (what == 2 && c < k.channels) mean = ((global const PARAM *)(bmean + omean))[c];
+  for (long i = piece * share + y; i < last; i += DOWN) {
+    const TOTAL d = LOAD(xs[i * k.channels + c]) - mean;
+    const TOTAL dy = what == 2 ? LOAD(dys[i * k.channels + c]) : d;
+    first_sum += dy;
+    second_sum += dy * d;
+  }
+  all[0][y][x] = first_sum;
+  all[1][y][x] = second_sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (y != 0 || c >= k.channels) return;
+  for (int i = 1; i < DOWN; i++) {
+    first_sum += all[0][i][x];
+    second_sum += all[1][i][x];
+  }
+  global TOTAL *sums = (global TOTAL *)(bsums + osums);
+  sums[piece * k.channels + c] = first_sum;
+  sums[(pieces + piece) * k.channels + c] = second_sum;
+}
+
+// All pieces' sums of a channel, the first or the second, in their order.
+TOTAL joined(global const char *bsums, ulong osums, norm k, long pieces, long c, int which) {
+  global const TOTAL *sums = (global const TOTAL *)(bsums + osums);
+  TOTAL sum = 0;
+  for (long i = 0; i < pieces; i++) sum += sums[(which * pieces + i) * k.channels + c];
+  return sum;
+}
+
+kernel void channel_means(global const char *bsums, ulong osums, global char *bmeans, ulong omeans,
+                          norm k, long pieces) {
+  const long c = get_global_id(0);
+  if (c >= k.channels) return;
+  ((global TOTAL *)(bmeans + omeans))[c] =
+      joined(bsums, osums, k, pieces, c, 0) / (k.batch * k.spatial);
+}
+
+kernel void channel_moments(global const char *bsums, ulong osums, global const char *bmeans,
+                            ulong omeans, MOMENTS, long pieces) {
+  const long c = get_global_id(0);
+  if (c >= k.channels) return;
+  const TOTAL variance = joined(bsums, osums, k, pieces, c, 1) / (k.batch * k.spatial);
+  PUT_MOMENTS(c, ((global const TOTAL *)(bmeans + omeans))[c], variance);
+}
+
+kernel void channel_grads(global const char *bparts, ulong oparts, global const char *bvariance,
+                          ulong ovariance, global char *bscale, ulong oscale, global char *boffset,
+                          ulong ooffset, global char *bsums, ulong osums, norm k, float epsilon,
+                          long pieces) {
+  const long c = get_global_id(0);
+  if (c >= k.channels) return;
+  const TOTAL sum = joined(bparts, oparts, k, pieces, c, 0);
+  const TOTAL product = joined(bparts, oparts, k, pieces, c, 1);
+  const TOTAL variance = ((global const PARAM *)(bvariance + ovariance))[c];
+  ((global PARAM *)(bscale + oscale))[c] = product / sqrt(variance + (TOTAL)epsilon);
+  ((global PARAM *)(boffset + ooffset))[c] = sum;
+  ((global TOTAL *)(bsums + osums))[2 * c] = sum;
+  ((global TOTAL *)(bsums + osums))[2 * c + 1] = product;
+}
+
+// ---- Gradients
 
 // The gradients of scale and offset, and the sums that the gradient of x needs.
 kernel void grad_sums(global const char *bdy, ulong ody, global const char *bx, ulong ox,
