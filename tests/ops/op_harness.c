@@ -37,11 +37,18 @@ static rheos_output add_placeholder(op_program *p, const op_input *input, bool k
   return output;
 }
 
+// An update is where its variable is.
+static rheos_output add_cell(op_program *p, const char *type, rheos_attr *attrs, size_t num_attrs) {
+  if (p->device) rheos_push_device(p->scope, p->device);
+  const rheos_operation cell = add_op(p->scope, type, NULL, NULL, 0, attrs, num_attrs);
+  if (p->device) rheos_scope_pop(p->scope);
+  return rheos_operation_output(cell, 0);
+}
+
 static rheos_output add_variable(op_program *p, const op_input *input) {
   const rheos_shape shape = input->any_shape ? RHEOS_UNKNOWN_SHAPE : input->shape;
   rheos_attr attrs[] = {rheos_attr_shape("shape", &shape), rheos_attr_type("dtype", input->dtype)};
-  rheos_output variable =
-      rheos_operation_output(add_op(p->scope, "VariableV2", NULL, NULL, 0, attrs, 2), 0);
+  rheos_output variable = add_cell(p, "VariableV2", attrs, 2);
   p->variables[p->num_variables++] = variable;
   if (input->kind == INPUT_VARIABLE) {
     rheos_output pair[] = {variable, rheos_constant(p->scope, input->tensor, NULL)};
@@ -58,8 +65,7 @@ static rheos_output add_handle(op_program *p, int index, const op_input *input) 
   rheos_attr attrs[] = {rheos_attr_type("dtype", input->dtype),
                         rheos_attr_shape("shape", &input->shape),
                         rheos_attr_string("shared_name", shared_name, (size_t)length)};
-  rheos_output handle =
-      rheos_operation_output(add_op(p->scope, "VarHandleOp", NULL, NULL, 0, attrs, 3), 0);
+  rheos_output handle = add_cell(p, "VarHandleOp", attrs, 3);
   rheos_operation read = add_op(p->scope, "ReadVariableOp", NULL, &handle, 1, attrs, 1);
   p->variables[p->num_variables++] = rheos_operation_output(read, 0);
   if (input->kind == INPUT_VARIABLE) {
@@ -115,6 +121,7 @@ rheos_status *op_program_build_on(op_program *p, const op_case *c, build_mode mo
                                   const char *device) {
   memset(p, 0, sizeof *p);
   p->c = c;
+  p->device = device;
   p->graph = rheos_graph_new();
   p->scope = p->graph ? rheos_scope_new(p->graph) : NULL;
   if (!p->scope) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "no memory for a graph");

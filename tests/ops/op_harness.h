@@ -24,12 +24,13 @@ typedef struct op_program {
   rheos_output variables[CASE_MAX_INPUTS];
   size_t num_variables;
   const op_case *c;
+  const char *device;  // of the op and its variables; NULL: none
   rheos_operation nodes[CASE_MAX_NODES];
 } op_program;
 
 // After a failure the program is still to be freed.
 rheos_status *op_program_build(op_program *program, const op_case *c, build_mode mode);
-// With the op, and nothing around it, on a device; NULL: on none.
+// With the op and its variables, and nothing around them, on a device; NULL: on none.
 rheos_status *op_program_build_on(op_program *program, const op_case *c, build_mode mode,
                                   const char *device);
 void op_program_free(op_program *program);

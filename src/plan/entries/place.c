@@ -126,11 +126,24 @@ static void note_taken(rheos__placer *p, const rheos__plan *plan, const rheos__e
   }
 }
 
+// The first device that computes one of the inputs; 0: none. What a variable holds may lie
+// anywhere.
+static int32_t computed_on(const rheos__placer *p, const rheos__plan *plan,
+                           const rheos__entry *entry) {
+  int32_t found = 0;
+  for (int32_t i = 0; i < entry->num_inputs && found == 0; ++i) {
+    const int32_t value = plan->operands[entry->first_operand + i];
+    if (value >= plan->num_feeds) found = rheos__placer_computes(p, plan->origins[value].id);
+  }
+  return found;
+}
+
 // What moves values and calls bodies is the CPU's, wherever it is said to be; what is beside it is
 // there.
 static rheos_status *place_entry(rheos__placer *p, const rheos__plan *plan, rheos__entry *entry) {
   rheos__placed what = entry_placed(plan, entry);
   const bool directs = p->has_memories && !what.is_other && only_directs(what.op);
+  what.computed_on = computed_on(p, plan, entry);
   if (directs) {
     what.needs_no_kernel = true;
     what.is_on_host = false;
@@ -307,6 +320,9 @@ static rheos_status *place_node(rheos__placer *p, rheos__placed what) {
     what.needs_no_kernel = true;
     what.is_on_host = false;
     what.calls_there = (what.op->flags & RHEOS_OP_CALLS) != 0;
+  }
+  for (int32_t i = 0; i < what.node->num_inputs && what.computed_on == 0; ++i) {
+    what.computed_on = rheos__placer_computes(p, what.node->edges[i].id);
   }
   RHEOS_TRY(rheos__placer_place(p, &what));
   for (int32_t i = 0; i < what.node->num_inputs + what.node->num_control_inputs; ++i) {

@@ -286,13 +286,18 @@ static void give_asked(rheos__placer *p, const rheos__placed *what, int32_t devi
   }
 }
 
-// Whether the device would rather have it than a CPU.
+static bool prefers(const rheos__device *device, const rheos__placed *what) {
+  return device->kind->prefers != NULL && device->kind->prefers(device, what->op, what->attrs);
+}
+
+// Whether the device would rather have it than a CPU, or computes what it takes: then nothing waits
+// for a copy to the host.
 static bool is_liked(const rheos__placer *p, const rheos__placed *what, int32_t index) {
   const rheos__device *device = device_at(p, index);
-  if (device->kind->prefers == NULL) return false;
-  if (what->calls_there) return true;
+  if (what->calls_there) return device->kind->prefers != NULL;
   return !what->needs_no_kernel && !what->is_constant &&
-         device->kind->prefers(device, what->op, what->attrs) && rheos__placer_fits(p, what, index);
+         (what->computed_on == index || prefers(device, what)) &&
+         rheos__placer_fits(p, what, index);
 }
 
 static const rheos__device_name anywhere = {.replica = -1, .task = -1, .id = -1};
@@ -350,8 +355,13 @@ static int32_t device_beside(const rheos__placer *p, const rheos__placed *what) 
   if (what->cell == RHEOS__FED) return preferred(p, what, &anywhere);
   if (place->joined_to == RHEOS__NOWHERE) return RHEOS__NOWHERE;
   const rheos__place *other = &p->places[place->joined_to];
-  if (other->given.device != RHEOS__NOWHERE) return other->given.device;
-  return other->wanted != NULL ? find(p, what, &other->wanted->name) : RHEOS__NOWHERE;
+  if (other->given.device == RHEOS__NOWHERE) {
+    return other->wanted != NULL ? find(p, what, &other->wanted->name) : RHEOS__NOWHERE;
+  }
+  // A constant, say, for which nothing speaks for a device, binds nothing that is beside it.
+  const bool is_anywhere = p->has_memories && other->given.reason == RHEOS__PLACE_FIRST &&
+                           place->joined_by == RHEOS__PLACE_COLOCATED;
+  return is_anywhere ? RHEOS__NOWHERE : other->given.device;
 }
 
 static bool place_beside(rheos__placer *p, const rheos__placed *what, int32_t root) {
@@ -387,8 +397,11 @@ static void place_freely(rheos__placer *p, const rheos__placed *what) {
   const rheos__device_name own = task_of(&device_at(p, 0)->parsed_name);
   const int32_t faster = p->has_memories ? preferred(p, what, &own) : 0;
   if (faster > 0) {
-    const bool is_called = what->default_device != NULL;
-    give(p, what, faster, is_called ? RHEOS__PLACE_CALLED : RHEOS__PLACE_PREFERRED, RHEOS__NOWHERE);
+    const bool is_faster = what->calls_there || prefers(device_at(p, faster), what);
+    const rheos__place_reason reason = !is_faster                     ? RHEOS__PLACE_INPUTS
+                                       : what->default_device != NULL ? RHEOS__PLACE_CALLED
+                                                                      : RHEOS__PLACE_PREFERRED;
+    give(p, what, faster, reason, RHEOS__NOWHERE);
     return;
   }
   const int32_t device = first_that_fits(p, what);
@@ -463,14 +476,35 @@ static rheos_status *place_among_tasks(rheos__placer *p, const rheos__placed *wh
   return NULL;
 }
 
-rheos_status *rheos__placer_place(rheos__placer *p, const rheos__placed *what) {
+// An update is where its variable is, whatever it asks for: else each step would copy the variable.
+static bool place_update(rheos__placer *p, const rheos__placed *what, int32_t root) {
+  const bool is_update = (what->op->flags & RHEOS_OP_WRITES) != 0 && what->cell >= 0;
+  const rheos__wanted *wanted = p->places[root].wanted;
+  return p->has_memories && is_update && find(p, what, &wanted->name) != RHEOS__NOWHERE &&
+         place_beside(p, what, root);
+}
+
+static rheos_status *place(rheos__placer *p, const rheos__placed *what) {
   const int32_t root = root_of(p, what->id);
   if (p->groups_by_task) return place_among_tasks(p, what, root);
   const rheos__wanted *wanted = p->places[root].wanted;
-  if (wanted != NULL) return place_asked(p, what, wanted);
+  if (wanted != NULL) return place_update(p, what, root) ? NULL : place_asked(p, what, wanted);
   if (place_beside(p, what, root) || place_at_shape(p, what)) return NULL;
   if (!waits_for_takers(p, what)) place_freely(p, what);
   return NULL;
+}
+
+rheos_status *rheos__placer_place(rheos__placer *p, const rheos__placed *what) {
+  RHEOS_TRY(place(p, what));
+  rheos__place *placed = &p->places[what->id];
+  const int32_t device = placed->given.device;
+  if (device <= 0 || what->needs_no_kernel || what->is_constant) return NULL;
+  placed->computes = what->computed_on == device || prefers(device_at(p, device), what);
+  return NULL;
+}
+
+int32_t rheos__placer_computes(const rheos__placer *p, int32_t id) {
+  return p->places[id].computes ? p->places[id].given.device : 0;
 }
 
 // Of a value that is taken on two devices: whether it can be on the first of them for both.
@@ -540,6 +574,7 @@ char *rheos__placer_why(const rheos__placer *p, int32_t id) {
     case RHEOS__PLACE_SHAPE: return named(p, "looks at the shape of %s", given->beside);
     case RHEOS__PLACE_PREFERRED: return rheos__strdup("the fastest device with a kernel");
     case RHEOS__PLACE_CALLED: return rheos__strdup("the device that its function is called on");
+    case RHEOS__PLACE_INPUTS: return rheos__strdup("the device that computes what it takes");
     case RHEOS__PLACE_KERNEL: return rheos__strdup("the first device with a kernel");
     case RHEOS__PLACE_HOST: return rheos__strdup("its values are in the host's memory only");
     case RHEOS__PLACE_NO_CARDS: return no_kernel(p, id);

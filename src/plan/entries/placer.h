@@ -18,6 +18,7 @@ typedef enum rheos__place_reason {
   RHEOS__PLACE_KERNEL,     // the only one with a kernel, or the first of those
   RHEOS__PLACE_PREFERRED,  // nothing speaks for another device, and this one is faster
   RHEOS__PLACE_CALLED,     // the call of its function asks for the device
+  RHEOS__PLACE_INPUTS,     // what it takes is computed there
   RHEOS__PLACE_HOST,       // what it takes or gives exists in the host's memory only
   RHEOS__PLACE_NO_CARDS,   // cards have no kernel for it
   RHEOS__PLACE_NO_FLOATS,  // cards have one, but not being of floats it stays where the host is
@@ -48,8 +49,9 @@ typedef struct rheos__placed {
   bool calls_there;      // nodes of the body that it calls are where it is, if that is better
   // What the call asks for of whose body it is, where it asks for nothing itself; NULL: nothing.
   const char *default_device;
-  int32_t looks_at;  // the id of what it looks at the shape of; RHEOS__NOWHERE
-  int32_t cell;      // of what it takes a reference or handle from; RHEOS__NOWHERE; RHEOS__FED
+  int32_t computed_on;  // a device with a memory of its own that computes what it takes; 0: none
+  int32_t looks_at;     // the id of what it looks at the shape of; RHEOS__NOWHERE
+  int32_t cell;         // of what it takes a reference or handle from; RHEOS__NOWHERE; RHEOS__FED
 } rheos__placed;
 
 // What device is asked for by one, or by all of a group.
@@ -61,6 +63,7 @@ typedef struct rheos__wanted {
 // By id.
 typedef struct rheos__place {
   rheos__placement given;
+  bool computes;      // on a device that would rather have it than a CPU
   int32_t parent;     // towards the root of its group
   uint8_t joined_by;  // RHEOS__PLACE_COLOCATED, RHEOS__PLACE_REFERENCE; 0: it joined nothing
   int32_t joined_to;
@@ -110,6 +113,8 @@ rheos_status *rheos__placer_join(rheos__placer *placer, const rheos__placed *wha
 // Places it, after all were joined. What makes a value is left for rheos__placer_place_left(), if
 // nothing else says where.
 rheos_status *rheos__placer_place(rheos__placer *placer, const rheos__placed *what);
+// The device that computes it and would rather have it than a CPU; 0: none.
+int32_t rheos__placer_computes(const rheos__placer *placer, int32_t id);
 // What takes a value or waits says so, once it is placed.
 void rheos__placer_note_taken(rheos__placer *placer, int32_t taker, int32_t id);
 void rheos__placer_place_left(rheos__placer *placer, const rheos__placed *what);

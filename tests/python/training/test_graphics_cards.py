@@ -54,6 +54,27 @@ with tf.Session() as session:
         assert "no supported kernel for GPU devices" in str(error), error
     else:
         raise AssertionError("strings are not the card's")
+# Labels are compared where the guesses are, and an update is where its variable is.
+with tf.Graph().as_default():
+    logits, labels = tf.placeholder(tf.float32, [3, 2]), tf.placeholder(tf.int64, [3])
+    right = tf.equal(tf.argmax(logits, 1), labels, name="right")
+    with tf.device("/gpu:0"):
+        w = tf.get_variable("w", initializer=np.ones(3, "f"), use_resource=True)
+    with tf.device("/cpu:0"):
+        update = tf.raw_ops.AssignAddVariableOp(
+            resource=w.handle, value=tf.cast(right, tf.float32), name="update"
+        )
+    trace, metadata = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(w.initializer)
+        feed = {logits: [[0, 1], [1, 0], [0, 1]], labels: [1, 0, 0]}
+        session.run(update, feed, trace, metadata)
+        assert session.run(w).tolist() == [2, 2, 1]
+    on_card = set()
+    for device in metadata.step_stats.dev_stats:
+        if device.device.endswith("GPU:0"):
+            on_card |= {node.node_name for node in device.node_stats}
+    assert {"right", "update"} <= on_card, on_card
 with none:
     try:
         none.run(number, {"x:0": 1.0})
