@@ -373,7 +373,8 @@ enum {
   // NULL.
   RHEOS_OP_MAY_GIVE_DEAD = 1 << 28,
   // Hands what its last argument lists, or all inputs if it is a call, to the functions that it
-  // calls, and their results on, in whatever memory they lie.
+  // calls, and their results on, in whatever memory they lie. Of an op that calls nothing: keeps
+  // tensors and gives them back so, those of the dtype that an attribute tells of the elements.
   RHEOS_OP_ANY_MEMORY = 1 << 29,
   // Reads or writes files whose names a program chooses; see `file_argument`.
   RHEOS_OP_USES_FILES = 1 << 30,

@@ -445,6 +445,20 @@ rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from
   return NULL;
 }
 
+rheos_status *rheos__tensor_copy_part(const rheos_tensor *from, int64_t first, int64_t count,
+                                      rheos_tensor *to, int64_t to_first) {
+  const size_t size = rheos_dtype_size(from->dtype);
+  const char *source = (const char *)from->data + (size_t)first * size;
+  char *target = (char *)to->data + (size_t)to_first * size;
+  assert(from->dtype == to->dtype && first + count <= from->num_elements &&
+         to_first + count <= to->num_elements);
+  if (count == 0) return NULL;
+  if (from->memory == NULL && to->memory == NULL) {
+    return rheos__copy_elements(from->dtype, target, source, count);
+  }
+  return rheos__memory_copy(to->memory, target, from->memory, source, (size_t)count * size);
+}
+
 static rheos_status *tensor_of(rheos_dtype dtype, const rheos_shape *shape, const void *values,
                                rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos__tensor_new(dtype, shape, out_tensor));

@@ -143,6 +143,11 @@ rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor);
 // dtypes.
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
 
+// Copies `count` elements of a tensor from element `first` on to those of another of its dtype from
+// element `to_first` on, in whatever memories they lie.
+rheos_status *rheos__tensor_copy_part(const rheos_tensor *from, int64_t first, int64_t count,
+                                      rheos_tensor *to, int64_t to_first);
+
 // Element `index` of an integer tensor of any width as int64.
 int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index);
 

@@ -288,6 +288,7 @@ static bool begins_with(const char *name, const char *const *beginnings) {
 static bool is_of_strings(const rheos__attrs *attrs) {
   const rheos_attr_value *dtype = attrs != NULL ? rheos__attrs_find(attrs, "dtype") : NULL;
   if (dtype == NULL && attrs != NULL) dtype = rheos__attrs_find(attrs, "T");
+  if (dtype == NULL && attrs != NULL) dtype = rheos__attrs_find(attrs, "element_dtype");
   return dtype != NULL && (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT);
 }
 
@@ -301,10 +302,16 @@ static bool is_of_variables(const rheos__op_def *op, const rheos__attrs *attrs) 
          ((op->flags & RHEOS_OP_WRITES) != 0 && begins_with(op->name, updates));
 }
 
+// Lists, arrays and stacks of numbers, whose elements lie here.
+static bool keeps_tensors(const rheos__op_def *op, const rheos__attrs *attrs) {
+  const unsigned kinds = RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS;
+  return (op->flags & kinds) == RHEOS_OP_ANY_MEMORY && !is_of_strings(attrs);
+}
+
 static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
                        const rheos__attrs *attrs) {
   (void)device;
-  if (is_of_variables(op, attrs)) return true;
+  if (is_of_variables(op, attrs) || keeps_tensors(op, attrs)) return true;
   static const char *const missing[] = {"Tanh", "Sqrt"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
     if (strcmp(op->name, missing[i]) == 0) return false;

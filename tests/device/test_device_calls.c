@@ -1,5 +1,6 @@
 // What functions, branches and loops copy where their bodies run on a device with a memory of its
 // own: inputs in once, results out once, and of a trip nothing but whether another one follows.
+// What arrays and lists keep stays there.
 #include "device/private_fixture.h"
 
 enum { ROWS = 5, COLUMNS = 7, FEW = 3, MANY = 30 };
@@ -417,6 +418,128 @@ static void test_device_calls__branches_of_version_1_stay_there(void **state) {
   expect_branches(*state, build_version_1_branches);
 }
 
+// ---- What arrays and lists keep
+
+static rheos_operation node(program *p, const char *type, const rheos_output *inputs, size_t count,
+                            const char *attr) {
+  const rheos_attr dtype = {attr, {.kind = RHEOS_ATTR_TYPE, .type = RHEOS_FLOAT}};
+  return op_with(p, type, inputs, count, &dtype, attr != NULL);
+}
+
+static rheos_output op_of(program *p, const char *type, const rheos_output *inputs, size_t count,
+                          const char *attr) {
+  return rheos_operation_output(node(p, type, inputs, count, attr), 0);
+}
+
+static rheos_output integers(program *p, const int32_t *values, int64_t count) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), values, &tensor));
+  const rheos_output output = rheos_constant(p->s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+typedef struct kept {
+  program *p;
+  rheos_output rows, results;  // arrays
+} kept;
+
+enum { TRIP, STATE, FLOW, NUM_KEPT };
+
+static rheos_output goes_on_kept(rheos_scope *s, void *argument, const rheos_output *v,
+                                 size_t count) {
+  (void)count;
+  rheos_push_device(s, HERE);
+  const rheos_output goes_on = rheos_less(s, v[TRIP], ((const kept *)argument)->p->number);
+  rheos_scope_pop(s);
+  return goes_on;
+}
+
+// Reads a row of x, and writes the state.
+static void next_kept(rheos_scope *s, void *argument, const rheos_output *v, rheos_output *next,
+                      size_t count) {
+  const kept *k = argument;
+  program inside = {.s = s};
+  (void)count;
+  const rheos_output read[] = {k->rows, v[TRIP], v[FLOW]};
+  const rheos_output row = op_of(&inside, "TensorArrayReadV3", read, 3, "dtype");
+  rheos_push_device(s, HERE);
+  next[TRIP] = rheos_add(s, v[TRIP], one(s));
+  rheos_scope_pop(s);
+  next[STATE] = mixed(s, rheos_mul(s, v[STATE], row), k->p->kept);
+  const rheos_output write[] = {k->results, v[TRIP], next[STATE], v[FLOW]};
+  next[FLOW] = op_of(&inside, "TensorArrayWriteV3", write, 4, "T");
+}
+
+// All states of the loop, stacked.
+static void build_arrays(program *p) {
+  static const int32_t all[] = {0, 1, 2, 3, 4};
+  rheos_output last[NUM_KEPT];
+  rheos_push_device(p->s, p->device);
+  const rheos_output sizes[] = {constant(p, ROWS)};
+  const rheos_operation rows = node(p, "TensorArrayV3", sizes, 1, "dtype");
+  const rheos_operation results = node(p, "TensorArrayV3", &p->number, 1, "dtype");
+  kept k = {p, rheos_operation_output(rows, 0), rheos_operation_output(results, 0)};
+  const rheos_output x = rheos_abs(p->s, p->x);
+  const rheos_output scatter[] = {k.rows, integers(p, all, ROWS), x,
+                                  rheos_operation_output(rows, 1)};
+  const rheos_output first[] = {constant(p, 0), x,
+                                op_of(p, "TensorArrayScatterV3", scatter, 4, "T")};
+  const rheos_shape shapes[] = {RHEOS_SCALAR, RHEOS_UNKNOWN_SHAPE, RHEOS_SCALAR};
+  const rheos_while_options options = {.shapes = shapes};
+  rheos_while_loop(p->s, goes_on_kept, next_kept, &k, first, NUM_KEPT, &options, last);
+  const rheos_output range[] = {constant(p, 0), p->number, constant(p, 1)};
+  rheos_push_device(p->s, HERE);
+  const rheos_output indices = op_of(p, "Range", range, 3, NULL);
+  rheos_scope_pop(p->s);
+  const rheos_output gather[] = {k.results, indices, last[FLOW]};
+  p->result = op_of(p, "TensorArrayGatherV3", gather, 3, "dtype");
+  rheos_scope_pop(p->s);
+}
+
+static void test_device_calls__arrays_keep_what_is_there(void **state) {
+  program there, here;
+  make(*state, &there, THERE, build_arrays);
+  make(*state, &here, HERE, build_arrays);
+  for (int32_t trips = 2; trips <= ROWS; trips += 3) {
+    const private_device_counts counts = count_run(*state, &there, &here, trips);
+    assert_true(counts.num_kernels > 3 * trips);
+    assert_int_equal(counts.num_from_host, 2);
+    assert_int_equal(counts.num_to_host, 1);
+    assert_int_equal(counts.num_within, ROWS + trips);  // rows taken apart, states put together
+  }
+  drop(&there);
+  drop(&here);
+}
+
+// Rows of x as a list, with the states pushed behind, then stacked.
+static void build_lists(program *p) {
+  rheos_push_device(p->s, p->device);
+  const int32_t dims[] = {COLUMNS};
+  const rheos_output shape = integers(p, dims, 1);
+  const rheos_output rows[] = {rheos_abs(p->s, p->x), shape};
+  rheos_output list = op_of(p, "TensorListFromTensor", rows, 2, "element_dtype");
+  const rheos_output get[] = {list, constant(p, 1), shape};
+  const rheos_output row = op_of(p, "TensorListGetItem", get, 3, "element_dtype");
+  const rheos_output push[] = {list, rheos_mul(p->s, row, row)};
+  list = op_of(p, "TensorListPushBack", push, 2, "element_dtype");
+  const rheos_output set[] = {list, constant(p, 0), rheos_add(p->s, row, row)};
+  const rheos_output changed[] = {op_of(p, "TensorListSetItem", set, 3, "element_dtype"), shape};
+  p->result = rheos_abs(p->s, op_of(p, "TensorListStack", changed, 2, "element_dtype"));
+  rheos_scope_pop(p->s);
+}
+
+static void test_device_calls__lists_keep_what_is_there(void **state) {
+  program there, here;
+  make(*state, &there, THERE, build_lists);
+  make(*state, &here, HERE, build_lists);
+  const private_device_counts counts = count_run(*state, &there, &here, 1);
+  assert_int_equal(counts.num_from_host, 1);
+  assert_int_equal(counts.num_to_host, 1);
+  drop(&there);
+  drop(&here);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -428,6 +551,8 @@ int main(void) {
       TEST(test_device_calls__results_of_calls_stay_there),
       TEST(test_device_calls__branches_of_functions_stay_there),
       TEST(test_device_calls__branches_of_version_1_stay_there),
+      TEST(test_device_calls__arrays_keep_what_is_there),
+      TEST(test_device_calls__lists_keep_what_is_there),
   };
   return cmocka_run_group_tests_name("device_calls", tests, NULL, NULL);
 }

@@ -47,6 +47,7 @@ typedef struct rheos__card {
   size_t blast_scratch_bytes;
   int64_t num_kernels;            // given to the queue so far
   _Atomic(const char *) last_op;  // that it was given, its type; NULL: several in one, or none
+  _Atomic int64_t num_copies;     // between it and the host so far
   double queued_work;             // arithmetic and bytes since the last mark
   int32_t num_queued;             // kernels since
   cl_event mark;                  // the last kernel of the stretch before; NULL: there is none

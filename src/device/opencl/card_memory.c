@@ -244,7 +244,9 @@ static rheos_status *copy(rheos__memory *to, void *to_bytes, rheos__memory *from
                           const void *from_bytes, size_t size_bytes) {
   card_memory *target = (card_memory *)to, *source = (card_memory *)from;
   if (size_bytes == 0) return NULL;
-  RHEOS_TRY(rheos__card_check((target != NULL ? target : source)->card));
+  rheos__card *card = (target != NULL ? target : source)->card;
+  RHEOS_TRY(rheos__card_check(card));
+  if (source == NULL || target == NULL) atomic_fetch_add(&card->num_copies, 1);
   if (source == NULL) return write_bytes(target, to_bytes, from_bytes, size_bytes);
   if (target == NULL) return read_bytes(source, from_bytes, to_bytes, size_bytes);
   if (target->card == source->card) return copy_within(target, to_bytes, from_bytes, size_bytes);

@@ -2,6 +2,7 @@
 #include "device/opencl/opencl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "device/opencl/along.h"
 #include "device/opencl/card_memory.h"
@@ -475,7 +476,7 @@ static const rheos__prepare_fn *kernels_of(const rheos__op_def *op) {
 // Whether the card computes with the values, or may hold them at least. NULL: one that is only
 // spoken of, where graphs are placed without it; it has all dtypes.
 static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
-  static const char *const names[] = {"T", "dtype", "SrcT", "DstT"};
+  static const char *const names[] = {"T", "dtype", "SrcT", "DstT", "elem_type", "element_dtype"};
   for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
     const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
     if (dtype == NULL) continue;
@@ -496,6 +497,11 @@ static bool is_random(const rheos__prepare_fn *kernels) {
 static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
                        const rheos__attrs *attrs) {
   const rheos__prepare_fn *kernels = kernels_of(op);
+  // What keeps tensors needs none.
+  const unsigned kinds = RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS;
+  if ((op->flags & kinds) == RHEOS_OP_ANY_MEMORY) {
+    return is_of_numbers(rheos__card_of(device), attrs);
+  }
   if (kernels == NULL || !is_of_numbers(rheos__card_of(device), attrs)) return false;
   return !is_random(kernels) || attrs == NULL || rheos__attr_type(attrs, "dtype") == RHEOS_FLOAT;
 }
@@ -503,10 +509,44 @@ static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
 // Of floats: whole numbers are mostly shapes and indices, which the host reads.
 static bool prefers(const rheos__device *device, const rheos__op_def *op,
                     const rheos__attrs *attrs) {
-  static const char *const names[] = {"T", "dtype", "SrcT", "DstT", "Tparams"};
+  static const char *const names[] = {"T",       "dtype",     "SrcT",         "DstT",
+                                      "Tparams", "elem_type", "element_dtype"};
   for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
     const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
     if (dtype != NULL && rheos_dtype_is_floating(dtype->type)) return has_kernel(device, op, attrs);
+  }
+  return false;
+}
+
+// What says how much is computed of what, and along which dimensions: of TensorFlow's arguments
+// that are called so no kernel here reads anything when it runs.
+static bool takes_on_host(const rheos__device *device, const rheos__arg *arg) {
+  static const char *const names[] = {"axis",
+                                      "begin",
+                                      "concat_dim",
+                                      "depth",
+                                      "dim",
+                                      "dimension",
+                                      "dims",
+                                      "end",
+                                      "k",
+                                      "filter_sizes",
+                                      "ksize",
+                                      "input_sizes",
+                                      "multiples",
+                                      "paddings",
+                                      "num_segments",
+                                      "perm",
+                                      "shape",
+                                      "orig_input_shape",
+                                      "size",
+                                      "reduction_indices",
+                                      "split_dim",
+                                      "size_splits",
+                                      "strides"};
+  (void)device;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(arg->name, names[i]) == 0) return true;
   }
   return false;
 }
@@ -537,6 +577,7 @@ const rheos__device_kind rheos__opencl_kind = {
     .max_operands = RHEOS__LOOP_OPERANDS,
     .has_kernel = has_kernel,
     .prefers = prefers,
+    .takes_on_host = takes_on_host,
     .variants = kernels_of,
     .finish = finish,
     .synchronize = synchronize,
@@ -588,4 +629,8 @@ int64_t rheos__opencl_num_kernels(int32_t index) {
   const int64_t count = card->num_kernels;
   pthread_mutex_unlock(&card->mutex);
   return count;
+}
+
+int64_t rheos__opencl_num_copies(int32_t index) {
+  return atomic_load(&rheos__card_at(index)->num_copies);
 }

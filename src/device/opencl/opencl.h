@@ -30,7 +30,8 @@ const char *rheos__opencl_description(int32_t index);
 // Whether kernels are written as for processors or as for graphics cards, from now on: for tests,
 // which have processors.
 void rheos__opencl_want_blocks(int32_t index, bool wants);
-// Kernels that it was given so far.
+// Kernels that it was given so far, and copies between it and the host.
 int64_t rheos__opencl_num_kernels(int32_t index);
+int64_t rheos__opencl_num_copies(int32_t index);
 
 #endif  // RHEOS_SRC_DEVICE_OPENCL_OPENCL_H

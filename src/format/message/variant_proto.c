@@ -7,6 +7,7 @@
 #include "ops/data/dataset.h"
 #include "ops/flow/tensor_list_util.h"
 #include "ops/kit/packed_tensors.h"
+#include "plan/segment/staged_node.h"
 
 enum { MOST_DEPTH = 16 };  // of variants in each other
 
@@ -93,7 +94,8 @@ static rheos_status *put_list(rheos__buffer *to, rheos__list *list, int32_t dept
   rheos__list_items(list, items);
   put_name(to, "tensorflow::TensorList");
   put_list_metadata(to, rheos__list_spec_of(list), items, length);
-  rheos_status *status = put_tensors(to, items, (int32_t)length, depth);
+  rheos_status *status = rheos__bring_to_host_take(items, (int32_t)length);
+  if (status == NULL) status = put_tensors(to, items, (int32_t)length, depth);
   rheos__element_clear(items, (int32_t)length);
   rheos__free(items);
   return status;

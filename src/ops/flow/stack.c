@@ -78,7 +78,7 @@ static rheos_status *check_open(const stack *s) {
 }
 
 static bool is_packable(const rheos_tensor *item) {
-  return item->dtype != RHEOS_STRING && item->dtype != RHEOS_VARIANT &&
+  return item->memory == NULL && item->dtype != RHEOS_STRING && item->dtype != RHEOS_VARIANT &&
          item->dtype != RHEOS_RESOURCE && item->size_bytes > 0 &&
          item->size_bytes <= MOST_PACKED_BYTES;
 }
@@ -107,7 +107,8 @@ static rheos_status *choose_form(stack *s, const rheos_tensor *item) {
     s->packed_bytes = is_packable(item) ? item->size_bytes : 0;
     s->packed_shape = item->shape;
   }
-  if (s->packed_bytes == 0 || rheos_shape_equal(&s->packed_shape, &item->shape)) return NULL;
+  if (s->packed_bytes == 0) return NULL;
+  if (item->memory == NULL && rheos_shape_equal(&s->packed_shape, &item->shape)) return NULL;
   return unpack(s);
 }
 
@@ -258,16 +259,16 @@ static rheos_status *shape_make(rheos__infer *c) {
   return NULL;
 }
 
-#define STACK_OP_WITH(NAME, FLAGS, SIGNATURE, DOC, SHAPE, GRADIENT, COMPUTE) \
-  const rheos__op_def rheos__op_##NAME = {                                   \
-      .name = #NAME,                                                         \
-      .signature = SIGNATURE,                                                \
-      .doc = DOC,                                                            \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | (FLAGS),        \
-      .shape = SHAPE,                                                        \
-      .gradient = GRADIENT,                                                  \
-      .prepare = prepare_stack,                                              \
-      .compute = COMPUTE,                                                    \
+#define STACK_OP_WITH(NAME, FLAGS, SIGNATURE, DOC, SHAPE, GRADIENT, COMPUTE)                \
+  const rheos__op_def rheos__op_##NAME = {                                                  \
+      .name = #NAME,                                                                        \
+      .signature = SIGNATURE,                                                               \
+      .doc = DOC,                                                                           \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | (FLAGS), \
+      .shape = SHAPE,                                                                       \
+      .gradient = GRADIENT,                                                                 \
+      .prepare = prepare_stack,                                                             \
+      .compute = COMPUTE,                                                                   \
   };
 #define STACK_OP(NAME, SIGNATURE, DOC, SHAPE, COMPUTE) \
   STACK_OP_WITH(NAME, 0, SIGNATURE, DOC, SHAPE, rheos__no_gradient, COMPUTE)
@@ -341,7 +342,7 @@ void rheos__gradient_stack_push(rheos__grad *g) { (void)g; }
 // What is popped was pushed by a loop that this one computes gradients of.
 static void gradient_pop(rheos__grad *g) { rheos__refuse_second_order(g->scope); }
 
-#define PUSH_DOC "Puts `elem` on the stack. `swap_memory` is accepted: there is one memory."
+#define PUSH_DOC "Puts `elem` on the stack. `swap_memory` is accepted: it stays where it is."
 STACK_OP_WITH(StackPush, 0,
               "handle: Ref(string), elem: T -> output: T; T: type; swap_memory: bool = false",
               PUSH_DOC, shape_push, rheos__gradient_stack_push, compute_push)

@@ -178,7 +178,8 @@ static rheos_status *place_for(rheos__array *array, int64_t index, element **out
   return NULL;
 }
 
-// Adds to what is in the element already: in place where the sum so far is nobody else's.
+// Adds to what is in the element already, in the host's memory: in place where the sum so far is
+// nobody else's.
 static rheos_status *aggregate(rheos__array *array, int64_t index, element *e,
                                rheos_tensor *value) {
   const rheos_shape *shape = e->value != NULL ? &e->value->shape : e->shape;
@@ -205,12 +206,15 @@ static rheos_status *aggregate(rheos__array *array, int64_t index, element *e,
   if (add == NULL) return RHEOS_INVALID("%s cannot be added", rheos_dtype_name(value->dtype));
   if (!e->is_own || !rheos__tensor_is_exclusive(e->value)) {
     rheos_tensor *copy = NULL;
-    RHEOS_TRY(rheos_tensor_copy(e->value, &copy));
+    RHEOS_TRY(rheos__tensor_copy_to(e->value, NULL, &copy));
     rheos_tensor_unref(e->value);
     e->value = copy;
     e->is_own = true;
   }
-  add(e->value->data, value->data, value->num_elements);
+  rheos_tensor *addend = NULL;
+  RHEOS_TRY(rheos__tensor_in(value, NULL, &addend));
+  add(e->value->data, addend->data, addend->num_elements);
+  rheos_tensor_unref(addend);
   return NULL;
 }
 

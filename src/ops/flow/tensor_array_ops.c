@@ -123,7 +123,9 @@ static rheos_status *string_handle(const rheos__array *array, rheos_tensor **out
   return rheos_tensor_from_values(RHEOS_STRING, RHEOS_SHAPE(2), parts, out_handle);
 }
 
-static rheos_status *flow_of(rheos_tensor **out_flow) {
+// The flow that an op takes, wherever it lies, or one to begin with.
+static rheos_status *flow_of(rheos_tensor *flow_in, rheos_tensor **out_flow) {
+  if (flow_in != NULL) return rheos__tensor_keep(flow_in, out_flow);
   RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SCALAR, out_flow));
   *(float *)(*out_flow)->data = 0;
   return NULL;
@@ -131,11 +133,11 @@ static rheos_status *flow_of(rheos_tensor **out_flow) {
 
 // Gives the array as the outputs of the op that made it. A reference is taken also on failure.
 static rheos_status *give_take(const array_op *a, rheos__step *step, rheos__array *array,
-                               rheos_tensor **outputs) {
+                               rheos_tensor *flow_in, rheos_tensor **outputs) {
   const array_family *family = a->op->family;
   if (family->makes == OF_RESOURCE) {
     RHEOS_TRY(rheos__handle_tensor_take((rheos__variant *)array, &RHEOS_SHAPE(2), &outputs[0]));
-    return flow_of(&outputs[1]);
+    return flow_of(flow_in, &outputs[1]);
   }
   rheos_tensor *handle = NULL;
   rheos_status *status = string_handle(array, &handle);
@@ -249,7 +251,7 @@ static rheos_status *compute_make(void *state, rheos__step *step, rheos_tensor *
   rheos__array *array = NULL;
   rheos_status *status = rheos__array_new(&spec, size, &array);
   rheos__free(numbered);
-  return status != NULL ? status : give_take(a, step, array, outputs);
+  return status != NULL ? status : give_take(a, step, array, NULL, outputs);
 }
 
 // ---- TensorArrayGrad
@@ -273,7 +275,7 @@ static rheos_status *compute_grad(void *state, rheos__step *step, rheos_tensor *
   if (a->num_inputs > 2) RHEOS_TRY(prefix_of(inputs[2], &prefix));
   RHEOS_TRY(rheos__array_gradient(array, rheos__attr_string(a->attrs, "source"),
                                   a->num_inputs > 2 ? &prefix : NULL, &gradient));
-  return give_take(a, step, gradient, outputs);
+  return give_take(a, step, gradient, inputs[1], outputs);
 }
 
 // ---- Reading and writing one element
@@ -387,15 +389,22 @@ static rheos_status *check_same_shapes(const values *v, const rheos_shape *told)
   return NULL;
 }
 
+// A tensor for the values, in the memory of one that is not in the host's, if there is one.
+static rheos_status *new_for(const values *v, rheos_dtype dtype, const rheos_shape *shape,
+                             rheos_tensor **out_tensor) {
+  rheos__memory *memory = NULL;
+  for (int64_t i = 0; i < v->count && memory == NULL; i++) memory = v->items[i]->memory;
+  return rheos__tensor_new_in(memory, dtype, shape, out_tensor);
+}
+
 // Copies the values one behind another.
 static rheos_status *copy_values(const values *v, rheos_tensor *to) {
-  char *at = to->data;
+  int64_t at = 0;
   for (int64_t i = 0; i < v->count; i++) {
     const rheos_tensor *item = v->items[i];
     if (i % VALUES_BETWEEN_POLLS == 0 && rheos__is_stopping()) return rheos__stopped();
-    if (item->num_elements == 0) continue;
-    RHEOS_TRY(rheos__copy_elements(to->dtype, at, item->data, item->num_elements));
-    at += item->size_bytes;
+    RHEOS_TRY(rheos__tensor_copy_part(item, 0, item->num_elements, to, at));
+    at += item->num_elements;
   }
   return NULL;
 }
@@ -416,7 +425,7 @@ static rheos_status *stack(const values *v, rheos_dtype dtype, const rheos_shape
   }
   RHEOS_TRY(rheos__shape_append(&whole, v->count));
   RHEOS_TRY(rheos__shape_append_range(&whole, &element, 0, element.rank));
-  RHEOS_TRY(rheos__tensor_new(dtype, &whole, output));
+  RHEOS_TRY(new_for(v, dtype, &whole, output));
   return copy_values(v, *output);
 }
 
@@ -519,7 +528,7 @@ static rheos_status *concat(const values *v, rheos_dtype dtype, rheos_shape row,
   RHEOS_TRY(look_at_rows(v, &row, outputs[1]->data, &total));
   RHEOS_TRY(rheos__shape_append(&whole, total));
   RHEOS_TRY(rheos__shape_append_range(&whole, &row, 0, row.rank));
-  RHEOS_TRY(rheos__tensor_new(dtype, &whole, &outputs[0]));
+  RHEOS_TRY(new_for(v, dtype, &whole, &outputs[0]));
   return copy_values(v, outputs[0]);
 }
 
@@ -566,6 +575,7 @@ static rheos_status *write_part(rheos__array *array, int64_t index, const rheos_
   rheos_tensor view, *part = NULL;
   rheos__tensor_init_view(&view, value->dtype, shape,
                           (char *)value->data + (size_t)first * row_bytes);
+  view.memory = value->memory;
   RHEOS_TRY(rheos_tensor_copy(&view, &part));
   return rheos__array_write_take(array, index, part);
 }
@@ -724,16 +734,16 @@ static rheos_status *compute_close(void *state, rheos__step *step, rheos_tensor 
 #define MAKES(compute, kind) (&(const array_family){compute, kind})
 #define USES(compute) (&(const array_family){compute, OF_RESOURCE})
 
-#define ARRAY_OP(NAME, SIGNATURE, DOC, SHAPE, GRADIENT, FAMILY) \
-  const rheos__op_def rheos__op_##NAME = {                      \
-      .name = #NAME,                                            \
-      .signature = SIGNATURE,                                   \
-      .doc = DOC,                                               \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,     \
-      .shape = SHAPE,                                           \
-      .gradient = GRADIENT,                                     \
-      .prepare = prepare_array,                                 \
-      .family = FAMILY,                                         \
+#define ARRAY_OP(NAME, SIGNATURE, DOC, SHAPE, GRADIENT, FAMILY)                   \
+  const rheos__op_def rheos__op_##NAME = {                                        \
+      .name = #NAME,                                                              \
+      .signature = SIGNATURE,                                                     \
+      .doc = DOC,                                                                 \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY, \
+      .shape = SHAPE,                                                             \
+      .gradient = GRADIENT,                                                       \
+      .prepare = prepare_array,                                                   \
+      .family = FAMILY,                                                           \
   };
 
 // An op of three versions: what follows the handle among the inputs, then outputs and attributes.

@@ -77,12 +77,32 @@ static rheos_status *stacked_shape(rheos__list *list, const rheos_tensor *told, 
       rheos__shape_text_of(out_shape, &text));
 }
 
-// What an item holds, zeros for nothing, into fresh memory of its size.
-static rheos_status *copy_item(const rheos_tensor *item, size_t bytes, void *to) {
-  if (bytes == 0) return NULL;
-  if (item != NULL) return rheos__copy_elements(item->dtype, to, item->data, item->num_elements);
-  memset(to, 0, bytes);
-  return NULL;
+// A tensor for the items, in the memory of one that is not in the host's, if there is one.
+static rheos_status *new_for(const picked *p, rheos_dtype dtype, const rheos_shape *shape,
+                             rheos_tensor **out_tensor) {
+  rheos__memory *memory = NULL;
+  for (int64_t i = 0; i < p->count && memory == NULL; i++) {
+    if (p->items[i] != NULL) memory = p->items[i]->memory;
+  }
+  return rheos__tensor_new_in(memory, dtype, shape, out_tensor);
+}
+
+// What an item of `count` elements holds, zeros for nothing, to a fresh tensor from element `first`
+// on.
+static rheos_status *copy_item(const rheos_tensor *item, int64_t count, rheos_tensor *to,
+                               int64_t first) {
+  if (count == 0) return NULL;
+  if (item != NULL) return rheos__tensor_copy_part(item, 0, count, to, first);
+  if (to->memory == NULL) {
+    const size_t size = rheos_dtype_size(to->dtype);
+    memset((char *)to->data + (size_t)first * size, 0, (size_t)count * size);
+    return NULL;
+  }
+  rheos_tensor *zeros = NULL;
+  RHEOS_TRY(rheos__zeros_of(to->dtype, &RHEOS_SHAPE(count), &zeros));
+  rheos_status *status = rheos__tensor_copy_part(zeros, 0, count, to, first);
+  rheos_tensor_unref(zeros);
+  return status;
 }
 
 static rheos_status *stack(rheos__list *list, const rheos_tensor *told, const picked *p,
@@ -91,12 +111,11 @@ static rheos_status *stack(rheos__list *list, const rheos_tensor *told, const pi
   RHEOS_TRY(stacked_shape(list, told, p, &shape));
   RHEOS_TRY(rheos__shape_in_front(p->count, &shape, &whole));
   const rheos_dtype dtype = rheos__list_spec_of(list)->dtype;
-  RHEOS_TRY(rheos__tensor_new(dtype, &whole, output));
+  RHEOS_TRY(new_for(p, dtype, &whole, output));
   if ((*output)->num_elements == 0) return NULL;
-  const size_t bytes = (*output)->size_bytes / (size_t)p->count;
-  char *at = (*output)->data;
-  for (int64_t i = 0; i < p->count; i++, at += bytes) {
-    RHEOS_TRY(copy_item(p->items[i], bytes, at));
+  const int64_t count = (*output)->num_elements / p->count;
+  for (int64_t i = 0; i < p->count; i++) {
+    RHEOS_TRY(copy_item(p->items[i], count, *output, i * count));
   }
   return NULL;
 }
@@ -156,7 +175,7 @@ const rheos__op_def rheos__op_TensorListStack = {
         "input_handle: variant, element_shape: int32 -> tensor: element_dtype; "
         "element_dtype: type; num_elements: int = -1",
     .doc = "The elements of the list, which have one shape, along a new first dimension.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_stack,
     .gradient = gradient_stack,
     .prepare = rheos__prepare_list,
@@ -209,7 +228,7 @@ const rheos__op_def rheos__op_TensorListGather = {
         "input_handle: variant, indices: int32, element_shape: int32 -> values: element_dtype; "
         "element_dtype: type",
     .doc = "The elements of the list at `indices`, along a new first dimension.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_gather,
     .gradient = gradient_gather,
     .prepare = rheos__prepare_list,
@@ -307,7 +326,7 @@ const rheos__op_def rheos__op_TensorListFromTensor = {
         "tensor: element_dtype, element_shape: shape_type -> output_handle: variant; "
         "element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of the rows of `tensor`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_from_tensor,
     .gradient = gradient_from_tensor,
     .prepare = rheos__prepare_list,
@@ -393,7 +412,7 @@ const rheos__op_def rheos__op_TensorListScatter = {
         "tensor: element_dtype, indices: int32, element_shape: shape_type -> "
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list with row i of `tensor` as its element `indices[i]`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_scatter,
     .gradient = gradient_scatter,
     .prepare = rheos__prepare_list,
@@ -406,7 +425,7 @@ const rheos__op_def rheos__op_TensorListScatterV2 = {
         "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32 -> "
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of `num_elements` with row i of `tensor` as its element `indices[i]`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_scatter,
     .gradient = gradient_scatter,
     .prepare = rheos__prepare_list,
@@ -449,7 +468,7 @@ const rheos__op_def rheos__op_TensorListScatterIntoExistingList = {
         "input_handle: variant, tensor: element_dtype, indices: int32 -> output_handle: variant; "
         "element_dtype: type",
     .doc = "The list with row i of `tensor` as its element `indices[i]`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = shape_scatter_into,
     .gradient = gradient_scatter_into,
     .prepare = rheos__prepare_list,
@@ -546,7 +565,7 @@ const rheos__op_def rheos__op_TensorListSplit = {
         "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> "
         "output_handle: variant; element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list of parts of `tensor`, of `lengths` rows.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_split,
     .gradient = gradient_split,
     .prepare = rheos__prepare_list,
@@ -623,13 +642,13 @@ static rheos_status *measure(parts *parts, const picked *p, rheos_tensor *length
   return NULL;
 }
 
-static rheos_status *copy_parts(const picked *p, const rheos_tensor *lengths, size_t row_bytes,
+static rheos_status *copy_parts(const picked *p, const rheos_tensor *lengths, int64_t row_elements,
                                 rheos_tensor *to) {
-  char *at = to->data;
+  int64_t at = 0;
   for (int64_t i = 0; i < p->count; i++) {
-    const size_t bytes = (size_t)((const int64_t *)lengths->data)[i] * row_bytes;
-    RHEOS_TRY(copy_item(p->items[i], bytes, at));
-    at += bytes;
+    const int64_t count = ((const int64_t *)lengths->data)[i] * row_elements;
+    RHEOS_TRY(copy_item(p->items[i], count, to, at));
+    at += count;
   }
   return NULL;
 }
@@ -641,9 +660,9 @@ static rheos_status *concat(const picked *p, parts *parts, rheos_dtype dtype,
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(p->count), &outputs[1]));
   RHEOS_TRY(measure(parts, p, outputs[1]));
   RHEOS_TRY(rheos__shape_in_front(parts->total, &parts->row, &shape));
-  RHEOS_TRY(rheos__tensor_new(dtype, &shape, &outputs[0]));
+  RHEOS_TRY(new_for(p, dtype, &shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
-  return copy_parts(p, outputs[1], outputs[0]->size_bytes / (size_t)parts->total, outputs[0]);
+  return copy_parts(p, outputs[1], outputs[0]->num_elements / parts->total, outputs[0]);
 }
 
 static rheos_status *shape_of_parts(const rheos__operands *o, rheos__list *list,
@@ -712,7 +731,7 @@ const rheos__op_def rheos__op_TensorListConcat = {
         "input_handle: variant -> tensor: element_dtype, lengths: int64; element_dtype: type; "
         "element_shape: shape = ?",
     .doc = "The elements of the list one behind another, and how many rows each has.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_concat,
     .gradient = gradient_concat,
     .prepare = rheos__prepare_list,
@@ -727,7 +746,7 @@ const rheos__op_def rheos__op_TensorListConcatV2 = {
     .doc =
         "The elements of the list one behind another, and how many rows each has; "
         "`leading_dims` are those of elements that hold nothing.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_concat,
     .gradient = gradient_concat,
     .prepare = rheos__prepare_list,
@@ -788,7 +807,7 @@ const rheos__op_def rheos__op_TensorListConcatLists = {
     .name = "TensorListConcatLists",
     .signature = "input_a: variant, input_b: variant -> output: variant; element_dtype: type",
     .doc = "Lists with the elements of those in `input_b` behind those in `input_a`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = rheos__shape_merge_2,
     .prepare = rheos__prepare_list,
     .family = &concat_lists,

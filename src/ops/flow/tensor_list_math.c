@@ -18,9 +18,12 @@ rheos_status *rheos__items_add(rheos_tensor *a, rheos_tensor *b, int32_t depth,
   if (add == NULL) {
     return RHEOS_INVALID("lists of %s cannot be added", rheos_dtype_name(a->dtype));
   }
-  RHEOS_TRY(rheos_tensor_copy(a, out_sum));
-  add((*out_sum)->data, b->data, b->num_elements);
-  return NULL;
+  rheos_tensor *addend = NULL;
+  RHEOS_TRY(rheos__tensor_in(b, NULL, &addend));
+  rheos_status *status = rheos__tensor_copy_to(a, NULL, out_sum);
+  if (status == NULL) add((*out_sum)->data, addend->data, addend->num_elements);
+  rheos_tensor_unref(addend);
+  return status;
 }
 
 rheos_status *rheos__item_zeros_like(rheos_tensor *item, int32_t depth, rheos_tensor **out_zeros) {

@@ -29,7 +29,7 @@ const rheos__op_def rheos__op_EmptyTensorList = {
         "element_shape: shape_type, max_num_elements: int32 -> handle: variant; "
         "element_dtype: type; shape_type: {int32, int64}",
     .doc = "A list without elements, which `max_num_elements` may bound (-1: nothing does).",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_reserved,
     .gradient = rheos__no_gradient,
     .prepare = rheos__prepare_list,
@@ -61,7 +61,7 @@ const rheos__op_def rheos__op_TensorListReserve = {
         "element_shape: shape_type, num_elements: int32 -> handle: variant; element_dtype: type; "
         "shape_type: {int32, int64}",
     .doc = "A list of `num_elements` elements that hold nothing yet.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_MAKES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_MAKES_LIST,
     .shape = shape_reserved,
     .gradient = rheos__no_gradient,
     .prepare = rheos__prepare_list,
@@ -121,7 +121,7 @@ const rheos__op_def rheos__op_TensorListPushBack = {
         "input_handle: variant, tensor: element_dtype -> output_handle: variant; "
         "element_dtype: type",
     .doc = "The list with `tensor` behind its elements.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = rheos__shape_scalar,
     .gradient = gradient_push,
     .prepare = rheos__prepare_list,
@@ -141,6 +141,7 @@ static rheos_status *push_each(const rheos__operands *o, rheos_tensor *const *in
     rheos_tensor view, *item = NULL;
     rheos__tensor_init_view(&view, dtype, shape,
                             (char *)inputs[1]->data + (size_t)i * element_bytes);
+    view.memory = inputs[1]->memory;
     RHEOS_TRY(rheos_tensor_copy(&view, &item));
     RHEOS_TRY(rheos__list_push_take(list, item, &longer));
     out[i] = (rheos__variant *)longer;
@@ -181,7 +182,7 @@ const rheos__op_def rheos__op_TensorListPushBackBatch = {
         "input_handles: variant, tensor: element_dtype -> output_handles: variant; "
         "element_dtype: type",
     .doc = "Each of the lists with its part of `tensor` behind its elements.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_push_batch,
     .prepare = rheos__prepare_list,
     .family = &push_batch,
@@ -277,7 +278,7 @@ const rheos__op_def rheos__op_TensorListPopBack = {
         "input_handle: variant, element_shape: int32 -> output_handle: variant, "
         "tensor: element_dtype; element_dtype: type",
     .doc = "The list without its last element, and that element.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = shape_pop,
     .gradient = gradient_pop,
     .prepare = rheos__prepare_list,
@@ -302,7 +303,7 @@ const rheos__op_def rheos__op_TensorListLength = {
     .name = "TensorListLength",
     .signature = "input_handle: variant -> length: int32",
     .doc = "How many elements the list has.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .compute = compute_length,
@@ -338,7 +339,7 @@ const rheos__op_def rheos__op_TensorListElementShape = {
     .name = "TensorListElementShape",
     .signature = "input_handle: variant -> element_shape: shape_type; shape_type: {int32, int64}",
     .doc = "What is known of the shape of the list's elements: dimensions, or the scalar -1.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_element_shape,
     .gradient = rheos__no_gradient,
     .prepare = rheos__prepare_list,
@@ -375,7 +376,7 @@ const rheos__op_def rheos__op_TensorListResize = {
     .name = "TensorListResize",
     .signature = "input_handle: variant, size: int32 -> output_handle: variant",
     .doc = "The list with `size` elements, of which those behind its own hold nothing.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = shape_resize,
     .gradient = gradient_resize,
     .compute = compute_resize,
@@ -425,7 +426,7 @@ const rheos__op_def rheos__op_TensorListGetItem = {
         "input_handle: variant, index: int32, element_shape: int32 -> item: element_dtype; "
         "element_dtype: type",
     .doc = "Element `index` of the list; zeros where it holds nothing.",
-    .flags = RHEOS_OP_TAKES_VARIANTS,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY,
     .shape = shape_get,
     .gradient = gradient_get,
     .prepare = rheos__prepare_list,
@@ -489,7 +490,7 @@ const rheos__op_def rheos__op_TensorListSetItem = {
         "input_handle: variant, index: int32, item: element_dtype -> output_handle: variant; "
         "element_dtype: type; resize_if_index_out_of_bounds: bool = false",
     .doc = "The list with `item` as its element `index`.",
-    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CHANGES_LIST,
+    .flags = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_ANY_MEMORY | RHEOS_OP_CHANGES_LIST,
     .shape = shape_set,
     .gradient = gradient_set,
     .prepare = rheos__prepare_list,

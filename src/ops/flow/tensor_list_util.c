@@ -93,15 +93,10 @@ rheos_status *rheos__zeros_of(rheos_dtype dtype, const rheos_shape *shape,
 rheos_status *rheos__rows_of(const rheos_tensor *tensor, int64_t first, const rheos_shape *shape,
                              rheos_tensor **out_rows) {
   rheos_tensor *rows = NULL;
-  RHEOS_TRY(rheos__tensor_new(tensor->dtype, shape, &rows));
+  RHEOS_TRY(rheos__tensor_new_in(tensor->memory, tensor->dtype, shape, &rows));
   const rheos_shape row = rheos__shape_of_row(&tensor->shape);
-  const size_t row_bytes = (size_t)rheos_shape_num_elements(&row) * rheos_dtype_size(tensor->dtype);
-  rheos_status *status = NULL;
-  if (rows->num_elements > 0) {
-    status = rheos__copy_elements(tensor->dtype, rows->data,
-                                  (const char *)tensor->data + (size_t)first * row_bytes,
-                                  rows->num_elements);
-  }
+  rheos_status *status = rheos__tensor_copy_part(tensor, first * rheos_shape_num_elements(&row),
+                                                 rows->num_elements, rows, 0);
   if (status != NULL) {
     rheos_tensor_unref(rows);
     return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/entries/placer.h"
+#include "plan/entries/prepare.h"
 
 // ---- What kinds of things there are
 
@@ -38,10 +39,54 @@ bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int3
          (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) == 0;
 }
 
-bool rheos__passes_on(const rheos__entry *entry, int32_t input) {
-  if (!rheos__gives_anywhere(entry)) return false;
-  const bool is_call = (entry->signature->op->flags & RHEOS_OP_IS_CALL) != 0;
-  return is_call || input >= entry->signature->num_inputs - 1;
+static bool has_any_memory(const rheos__entry *entry) {
+  return entry->kind == RHEOS__ENTRY_NODE &&
+         (entry->signature->op->flags & RHEOS_OP_ANY_MEMORY) != 0;
+}
+
+// The flow of arrays, of which nobody reads the number.
+static bool is_flow(const rheos__arg *arg) { return strncmp(arg->name, "flow", 4) == 0; }
+
+// Whether an argument of what keeps tensors is of their dtype.
+static bool is_kept(const rheos__signature *signature, const rheos__arg *arg) {
+  static const char *const names[] = {"T", "dtype", "elem_type", "element_dtype"};
+  for (size_t i = 0; arg->type_attr >= 0 && i < sizeof names / sizeof *names; ++i) {
+    if (strcmp(signature->attrs[arg->type_attr].name, names[i]) == 0) return true;
+  }
+  return false;
+}
+
+bool rheos__gives_anywhere(const rheos__entry *entry, int32_t output) {
+  const rheos__signature *signature = entry->signature;
+  if (!has_any_memory(entry)) return false;
+  return (signature->op->flags & RHEOS_OP_CALLS) != 0 ||
+         is_kept(signature, &signature->outputs[output]) || is_flow(&signature->outputs[output]);
+}
+
+// Whether the entry hands the input to a body, or keeps it.
+static bool passes_on(const rheos__entry *entry, int32_t input) {
+  const rheos__signature *signature = entry->signature;
+  if (!has_any_memory(entry)) return false;
+  if ((signature->op->flags & RHEOS_OP_CALLS) == 0) {
+    return is_kept(signature, &signature->inputs[input]) || is_flow(&signature->inputs[input]);
+  }
+  const bool is_call = (signature->op->flags & RHEOS_OP_IS_CALL) != 0;
+  return is_call || input >= signature->num_inputs - 1;
+}
+
+int16_t rheos__device_of_input(const rheos__plan *plan, const rheos__entry *entry, int32_t input) {
+  const int32_t value = plan->operands[entry->first_operand + input];
+  if (rheos__is_plain((rheos_dtype)plan->dtypes[value]) && passes_on(entry, input)) {
+    const bool keeps = entry->kept_on > 0 && !is_flow(&entry->signature->inputs[input]);
+    return keeps ? entry->kept_on : RHEOS__ANYWHERE;
+  }
+  const rheos__device *device = rheos__entry_device(plan, entry);
+  if (entry->kind != RHEOS__ENTRY_NODE || rheos__is_on_host(device) ||
+      device->kind->takes_on_host == NULL) {
+    return entry->device;
+  }
+  const rheos__arg *arg = rheos__arg_of_input(entry->signature, entry->attrs, input);
+  return device->kind->takes_on_host(device, arg) ? 0 : entry->device;
 }
 
 bool rheos__is_plain(rheos_dtype dtype) {
@@ -49,10 +94,17 @@ bool rheos__is_plain(rheos_dtype dtype) {
          dtype != RHEOS_VARIANT;
 }
 
+// Lists, arrays and the like, whose elements may lie on a device: what is done with them is the
+// CPU's all the same.
+static bool keeps_tensors(const rheos__op_def *op) {
+  return (op->flags & (RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS)) == RHEOS_OP_ANY_MEMORY;
+}
+
 // Values of these dtypes exist in the host's memory only. A handle has no bytes, but where it
 // stands for an object of a step.
 static bool is_host_only(const rheos__op_def *op, rheos_dtype dtype) {
   const rheos_dtype base = rheos_dtype_base(dtype);
+  if (keeps_tensors(op)) return false;
   if (base == RHEOS_RESOURCE) {
     return (op->flags & (RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS)) != 0;
   }
@@ -150,7 +202,10 @@ static rheos_status *place_entry(rheos__placer *p, const rheos__plan *plan, rheo
   }
   RHEOS_TRY(rheos__placer_place(p, &what));
   note_taken(p, plan, entry);
-  entry->device = directs ? 0 : p->places[entry->id].given.device;
+  const int16_t given = p->places[entry->id].given.device;
+  const bool keeps = p->has_memories && !what.is_other && keeps_tensors(what.op);
+  entry->device = directs || keeps ? 0 : given;
+  entry->kept_on = keeps && !rheos__is_on_host(p->devices[given]) ? given : 0;
   return NULL;
 }
 
@@ -201,11 +256,12 @@ static void place_reads(const rheos__placer *p, rheos__plan *plan, int16_t *want
     const bool is_elsewhere =
         !rheos__is_anywhere(entry) && !rheos__is_on_host(p->devices[entry->device]);
     plan->runs_elsewhere = plan->runs_elsewhere || is_elsewhere;
-    plan->is_mixed = plan->is_mixed || is_elsewhere || rheos__gives_anywhere(entry);
+    plan->is_mixed = plan->is_mixed || is_elsewhere || has_any_memory(entry);
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
       const int32_t input = plan->operands[entry->first_operand + k];
-      if (!rheos__takes_bytes(plan, entry, input) || rheos__passes_on(entry, k)) continue;
-      want(p, &wanted[input], entry->device);
+      const int16_t device = rheos__device_of_input(plan, entry, k);
+      if (!rheos__takes_bytes(plan, entry, input) || device == RHEOS__ANYWHERE) continue;
+      want(p, &wanted[input], device);
     }
   }
 }

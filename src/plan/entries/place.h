@@ -33,14 +33,12 @@ bool rheos__reads_variable(const rheos__entry *entry);
 // and handles, which have none.
 bool rheos__takes_bytes(const rheos__plan *plan, const rheos__entry *entry, int32_t value);
 
-// Whether the entry's results are those of a body, which lie in whatever memory it left them.
-static inline bool rheos__gives_anywhere(const rheos__entry *entry) {
-  return entry->kind == RHEOS__ENTRY_NODE &&
-         (entry->signature->op->flags & RHEOS_OP_ANY_MEMORY) != 0;
-}
+// Whether the output is one of a body, or was kept, and lies in whatever memory it was left in.
+bool rheos__gives_anywhere(const rheos__entry *entry, int32_t output);
 
-// Whether the entry hands the input to a body as it is, in whatever memory it lies.
-bool rheos__passes_on(const rheos__entry *entry, int32_t input);
+// In the memory of which device the entry takes the bytes of its input; RHEOS__ANYWHERE: it hands
+// them to a body, or keeps them, in whatever memory they lie.
+int16_t rheos__device_of_input(const rheos__plan *plan, const rheos__entry *entry, int32_t input);
 
 // Whether values of the dtype have bytes that a device can have in a memory of its own.
 bool rheos__is_plain(rheos_dtype dtype);

@@ -46,6 +46,7 @@ typedef struct rheos__entry {
   bool may_wait;     // it, or what it calls, may have to wait; on tokens also for the program's
                      // functions
   int16_t device;    // in the context's list
+  int16_t kept_on;   // of what keeps tensors: in whose memory; 0: in whatever memory they come
   uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands

@@ -38,11 +38,14 @@ static bool is_plain(const rheos__plan *plan, int32_t value) {
   return rheos__is_plain((rheos_dtype)plan->dtypes[value]);
 }
 
-// Whether the entry needs the bytes of its input in its own memory.
-static bool takes_at_home(const rheos__plan *plan, const rheos__entry *entry, int32_t input) {
+// Where the entry needs the bytes of its input; RHEOS__ANYWHERE: it needs none, or takes them in
+// whatever memory they lie.
+static int16_t home_of_input(const rheos__plan *plan, const rheos__entry *entry, int32_t input) {
   const int32_t value = plan->operands[entry->first_operand + input];
-  return rheos__takes_bytes(plan, entry, value) &&
-         !(rheos__passes_on(entry, input) && is_plain(plan, value));
+  if (!rheos__takes_bytes(plan, entry, value)) return RHEOS__ANYWHERE;
+  if (rheos__is_anywhere(entry)) return 0;
+  const int16_t device = rheos__device_of_input(plan, entry, input);
+  return device == RHEOS__ANYWHERE ? RHEOS__ANYWHERE : home_of_device(plan, device);
 }
 
 static void find_homes(copier *c) {
@@ -51,7 +54,7 @@ static void find_homes(copier *c) {
     const rheos__entry *entry = &plan->entries[i];
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
       const int32_t value = entry->first_value + k;
-      const bool is_anywhere = rheos__gives_anywhere(entry) && is_plain(plan, value);
+      const bool is_anywhere = rheos__gives_anywhere(entry, k) && is_plain(plan, value);
       c->homes[value] = is_anywhere ? RHEOS__ANYWHERE : home_of(plan, entry);
     }
   }
@@ -71,8 +74,9 @@ static rheos_status *find_feed_homes(copier *c) {
     const rheos__entry *entry = &plan->entries[i];
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
       const int32_t value = plan->operands[entry->first_operand + k];
-      if (value >= plan->num_feeds || !takes_at_home(plan, entry, k)) continue;
-      if (plan->feed_homes[value] <= 0) plan->feed_homes[value] = home_of(plan, entry);
+      const int16_t home = home_of_input(plan, entry, k);
+      if (value >= plan->num_feeds || home == RHEOS__ANYWHERE) continue;
+      if (plan->feed_homes[value] <= 0) plan->feed_homes[value] = home;
     }
   }
   for (int32_t i = 0; i < plan->num_feeds; ++i) c->homes[i] = plan->feed_homes[i];
@@ -155,14 +159,14 @@ static rheos_status *copy_of(copier *c, int32_t value, int16_t to, int32_t level
 static rheos_status *take_over(copier *c, int32_t index) {
   const rheos__plan *plan = c->plan;
   rheos__entry entry = plan->entries[index];
-  const int16_t home = home_of(plan, &entry);
   const int32_t *inputs = plan->operands + entry.first_operand;
   // Copies come into being before the entry's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
     entry.first_operand = (int32_t)c->num_operands;
     for (int32_t i = 0; i < entry.num_inputs; ++i) {
+      const int16_t home = home_of_input(plan, &plan->entries[index], i);
       int32_t value = c->renamed[inputs[i]];
-      if (c->homes[inputs[i]] != home && takes_at_home(plan, &plan->entries[index], i)) {
+      if (home != RHEOS__ANYWHERE && c->homes[inputs[i]] != home) {
         RHEOS_TRY(copy_of(c, inputs[i], home, entry.level, &value));
       }
       if (pass == 1) RHEOS_TRY(add_operand(c, value));

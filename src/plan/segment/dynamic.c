@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "plan/entries/place.h"
 #include "plan/entries/prepare.h"
 #include "plan/segment/staged_node.h"
 
@@ -22,6 +23,7 @@ typedef struct dynamic_node {
   const rheos__segment *segment;
   const rheos__instruction *in;
   const rheos__device *device;
+  rheos__memory *memory;        // of results; NULL: the device's
   rheos_tensor *const *inputs;  // in the host's memory; on another device some have no bytes
   rheos_tensor *const *taken;   // where the kernel runs
   rheos__resource *const *cells;
@@ -185,11 +187,12 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
   RHEOS_TRY(rheos__prepare_init(p, n->plan, entry, n->device, &dynamic->arena, &dynamic->arrays));
+  if (n->memory != NULL) p->memory = n->memory;
   fill_inputs(dynamic, n);
   dynamic->keeps = copy_values(dynamic, n->inputs, p->num_inputs);
   bool same = false;
   RHEOS_TRY(infer(dynamic, n, &same));
-  if (p->memory != NULL && !rheos__all_known(p->output_shapes, p->num_outputs)) {
+  if (!rheos__is_on_host(n->device) && !rheos__all_known(p->output_shapes, p->num_outputs)) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "the shapes depend on more than a few integers");
   }
   if (same) give_constants(dynamic, n);
@@ -281,7 +284,7 @@ static dynamic_node node_of(const rheos__segment *segment, const rheos__instruct
                         .cells = rheos__take_cells(workspace, segment, in)};
 }
 
-// With inputs in the host's memory, where the results are too.
+// With inputs in the host's memory, where the results are too unless the node says otherwise.
 static rheos_status *run_on_host(rheos__dynamic *dynamic, dynamic_node node,
                                  rheos_tensor *const *inputs, rheos__workspace *workspace,
                                  rheos__step *step) {
@@ -330,9 +333,13 @@ static rheos_status *run_anywhere(const rheos__segment *segment, const rheos__in
                                   rheos__step *step) {
   rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
   if (dynamic == NULL) return rheos__out_of_memory();
-  const dynamic_node node = node_of(segment, in, workspace);
-  if (rheos__is_on_host(segment->device))
+  dynamic_node node = node_of(segment, in, workspace);
+  // What reads a variable has no kernel on any device, and gives the value where the segment is.
+  const bool reads = rheos__reads_variable(&segment->plan->entries[in->entry]);
+  if (reads) node.memory = segment->device->memory;
+  if (rheos__is_on_host(segment->device) || reads) {
     return run_on_host(dynamic, node, inputs, workspace, step);
+  }
   if (!dynamic->stays_on_host) {
     bool is_done = false;
     RHEOS_TRY(run_on_device(dynamic, node, inputs, workspace, step, &is_done));

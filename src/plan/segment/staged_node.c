@@ -66,7 +66,7 @@ rheos_status *rheos__stage_shapes(const rheos__segment *segment, const rheos__in
       views[1].memory = segment->device->memory;
       out_staged->on_device[i] = &views[1];
       out_staged->on_host[i] = rheos_tensor_ref(input);
-    } else if (may_tell_shapes(input)) {
+    } else if (input->memory == NULL || may_tell_shapes(input)) {
       RHEOS_TRY(rheos__tensor_in(input, NULL, &out_staged->on_host[i]));
     } else {
       rheos__tensor_init_view(&views[0], input->dtype, &input->shape, NULL);

@@ -5,6 +5,7 @@
 
 #include "plan/entries/flow.h"
 #include "plan/segment/dynamic.h"
+#include "plan/entries/place.h"
 #include "plan/segment/memory_report.h"
 
 static void free_memory(rheos__binding *binding) {
@@ -60,11 +61,19 @@ void rheos__workspaces_free(rheos__workspace *workspaces) {
 
 // ---- Binding
 
-// Whether a constant is taken from where it was placed in the device's memory.
-static bool takes_placed(const rheos__segment *segment, const rheos__instruction *in) {
-  const rheos__op_def *op = segment->plan->entries[in->entry].signature->op;
-  return !rheos__is_on_host(segment->device) && in->kind == RHEOS__COMPUTE &&
-         (op->flags & RHEOS_OP_READS_SHAPES) == 0;
+// The memory of a device from which a constant is taken, which was placed there; NULL: it is taken
+// as it is.
+static rheos__memory *placed_in(const rheos__segment *segment, const rheos__instruction *in,
+                                int32_t input) {
+  const rheos__plan *plan = segment->plan;
+  const rheos__entry *entry = &plan->entries[in->entry];
+  if (in->kind != RHEOS__COMPUTE || (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) != 0) {
+    return NULL;
+  }
+  if (!rheos__is_on_host(segment->device)) return segment->device->memory;
+  const bool keeps =
+      entry->kept_on > 0 && rheos__device_of_input(plan, entry, input) == entry->kept_on;
+  return keeps ? plan->context.devices[entry->kept_on]->memory : NULL;
 }
 
 // A feed that only bodies take, in whatever memory it lies, is handed on itself.
@@ -81,6 +90,7 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
   const rheos__value *bytes = rheos__find_value(segment, root);
   assert(at >= 0 && at < segment->num_tensor_arguments);
   rheos__tensor_argument *argument = &binding->arguments[at];
+  rheos__memory *placed = NULL;
   *argument = (rheos__tensor_argument){.root = root};
   binding->tensors[at] = NULL;
   binding->cells[at] = value->resource;
@@ -89,7 +99,8 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
     case RHEOS__VALUE_CONSTANT:
       argument->stays = true;
       binding->tensors[at] = value->constant;
-      if (!takes_placed(segment, in)) return;
+      placed = placed_in(segment, in, i);
+      if (placed == NULL) return;
       binding->tensors[at] = &argument->view;
       break;
     case RHEOS__VALUE_ARENA:
@@ -105,9 +116,7 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
   if (value->shape == NULL) return;  // what passes without one is there
   rheos__tensor_init_view(&argument->view, (rheos_dtype)value->dtype, value->shape,
                           workspace->data[root]);
-  argument->view.memory = bytes->kind == RHEOS__VALUE_CONSTANT
-                              ? segment->device->memory
-                              : rheos__memory_of_root(segment, root);
+  argument->view.memory = placed != NULL ? placed : rheos__memory_of_root(segment, root);
 }
 
 static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspace,
