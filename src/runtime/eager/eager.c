@@ -617,13 +617,31 @@ static rheos_status *find_region(rheos_eager *eager, const rheos_eager_op *op,
   return NULL;
 }
 
+// Whole numbers and truth values that lie on a card are computed with there, as in plans: else the
+// program would wait for them. NULL: nothing speaks for a device.
+static const char *device_of_inputs(const rheos_eager_op *op) {
+  const char *found = NULL;
+  for (size_t i = 0; i < op->num_inputs; ++i) {
+    const rheos_tensor *input = op->inputs[i];
+    if (input->dtype != RHEOS_BOOL && !rheos_dtype_is_integer(input->dtype)) return NULL;
+    if (found == NULL && input->memory != NULL) found = input->memory->device;
+  }
+  return found;
+}
+
+static rheos_status *read_op(const rheos_eager_op *op, size_t op_bytes, rheos_eager_op *out_known) {
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_eager_op, op, op_bytes, out_known));
+  RHEOS_TRY(check_op(out_known));
+  if (out_known->device == NULL) out_known->device = device_of_inputs(out_known);
+  return NULL;
+}
+
 rheos_status *rheos_eager_region_sized(rheos_eager *eager, const rheos_eager_op *op,
                                        size_t op_bytes, rheos_region **out_region) {
   RHEOS_OUT(out_region);
   RHEOS_NEED(eager, op);
   rheos_eager_op known;
-  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_eager_op, op, op_bytes, &known));
-  RHEOS_TRY(check_op(&known));
+  RHEOS_TRY(read_op(op, op_bytes, &known));
   return find_region(eager, &known, out_region);
 }
 
@@ -634,8 +652,7 @@ rheos_status *rheos_eager_execute_sized(rheos_eager *eager, const rheos_eager_op
   RHEOS_NEED_LIST(out_outputs, num_outputs);
   for (size_t i = 0; i < num_outputs; ++i) out_outputs[i] = NULL;
   rheos_eager_op known;
-  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_eager_op, op, op_bytes, &known));
-  RHEOS_TRY(check_op(&known));
+  RHEOS_TRY(read_op(op, op_bytes, &known));
   rheos_region *region;
   RHEOS_TRY(find_region(eager, &known, &region));
   rheos_status *status = NULL;

@@ -67,6 +67,12 @@ assert (tf.constant([1, 2]) * 2).device == CPU  # whole numbers stay
 assert tf.strings.upper(["a"]).device == CPU
 assert tf.shape(x * 2).device == CPU
 
+guesses, labels = tf.argmax(x * 2, 1), tf.constant([1, 0], tf.int64)
+right = tf.equal(guesses, labels)  # beside the guesses, so that nothing waits for them
+assert [t.device for t in (guesses, right, tf.reduce_sum(tf.cast(right, tf.int32)))] == 3 * [GPU]
+assert tf.as_string(guesses).device == CPU
+assert right.numpy().tolist() == [True, False] and int(tf.reduce_sum(guesses)) == 2
+
 @tf.function
 def both(x):
     return tf.tanh(x) + 1, tf.shape(x) * 2
