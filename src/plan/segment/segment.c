@@ -715,7 +715,8 @@ static void segment_free(rheos__segment *segment) {
       rheos_tensor_unref(segment->values[i].constant);
     }
   }
-  for (size_t i = 0; i < segment->num_kernel_releases; ++i) {
+  // The last one first: drivers of OpenCL have their kernels in lists that begin with the newest.
+  for (size_t i = segment->num_kernel_releases; i-- > 0;) {
     segment->kernel_releases[i].release(segment->kernel_releases[i].state);
   }
   rheos__packed_operands_deinit(segment);

@@ -538,6 +538,9 @@ def alarm(seconds, handler):
     signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
+# One kernel of a card ends before anything else happens, and a child has no card.
+ON_CPU = dict(device_count={"GPU": 0})
+
 def works(session):
     assert session.run(tf.constant([1.0, 2.0]) * 2.0).tolist() == [2, 4]
 """
@@ -574,7 +577,7 @@ def test_ctrl_c_ends_a_step_and_nothing_else(fetch):
         y = {fetch}
         feeds = {{t: np.ones((300, 300), np.float32) for t in [o.outputs[0] for o in
                  y.graph.get_operations() if o.type == "Placeholder"]}}
-        session = tf.Session()
+        session = tf.Session(config=tf.ConfigProto(**ON_CPU))
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
             while True:
@@ -752,13 +755,14 @@ def test_forked_children():
         long, feeds = long_graph(2000)
         x = tf.placeholder_with_default(np.ones((300, 300), np.float32), [300, 300])
         y = tf.reduce_sum(tf.matmul(x, x))
-        session = tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=3))
+        config = tf.ConfigProto(intra_op_parallelism_threads=3, **ON_CPU)
+        session = tf.Session(config=config)
         value = session.run(y)
         if os.fork() == 0:
             assert session.run(y) == value
             session.close()
             del session
-            with tf.Session() as session:
+            with tf.Session(config=config) as session:
                 assert session.run(y) == value
             del session
             gc.collect()
