@@ -176,7 +176,12 @@ static rheos_status *deliver(void *argument, const rheos__delivered *delivered) 
 
 // What is fed is known to whoever looks for the first NaN.
 static void know_feed(rheos__watched_step *step, int32_t item, const rheos_tensor *value) {
-  if (value == NULL || !rheos__has_numbers(value->dtype) || value->memory != NULL) return;
+  if (value == NULL || !rheos__has_numbers(value->dtype)) return;
+  rheos_status *not_read = rheos__tensor_to_host(&value);
+  if (not_read != NULL) {  // so nothing is known of it
+    rheos_status_free(not_read);
+    return;
+  }
   step->latest[item] = rheos__statistics_of(value);
   step->is_known[item] = step->was_fed_numbers = true;
   step->was_fed_nan = step->was_fed_nan || step->latest[item].num_nan > 0;
