@@ -273,29 +273,38 @@ rheos_status *rheos__session_run_watched(rheos_session *base, const rheos_feed *
 
 // ---- Looking at plans
 
-static rheos_status *first_segment(rheos__direct_session *session, rheos__plan *plan,
-                                   const rheos_shape *shapes, const rheos__segment **out_segment) {
-  rheos__step step;
-  rheos__segment *segment = NULL;
-  rheos__step_init(&step, &session->home, NULL);
-  RHEOS_TRY(rheos__step_begin(&step));
-  rheos_status *status = rheos__segment_new(plan, NULL, shapes, plan->num_feeds, &step, &segment);
-  RHEOS_TRY(rheos__step_end_take(&step, status));
-  pthread_mutex_lock(&plan->mutex);
-  rheos__segment_link(plan, segment);
-  pthread_mutex_unlock(&plan->mutex);
-  *out_segment = segment;
+// The segments that follow from the shapes of the feeds; others are keyed by what a run gives.
+static rheos_status *make_segments(rheos__plan *plan, const rheos_shape *shapes, rheos__step *step,
+                                   const rheos__segment **out_first) {
+  rheos__segment *segment = NULL, *parent = NULL;
+  do {
+    RHEOS_TRY(rheos__segment_new(plan, parent, shapes, parent != NULL ? 0 : plan->num_feeds, step,
+                                 &segment));
+    pthread_mutex_lock(&plan->mutex);
+    rheos__segment_link(plan, segment);
+    pthread_mutex_unlock(&plan->mutex);
+    if (parent == NULL) *out_first = segment;
+    parent = segment;
+  } while (segment->num_dynamic_values == 0 && segment->end_entry < plan->num_entries);
   return NULL;
 }
 
-static rheos_status *plan_first_segment(rheos__direct_session *session,
-                                        const rheos__signature_ids *ids, const rheos_shape *shapes,
-                                        rheos__plan **out_plan,
-                                        const rheos__segment **out_segment) {
+static rheos_status *known_segments(rheos__direct_session *session, rheos__plan *plan,
+                                    const rheos_shape *shapes, const rheos__segment **out_first) {
+  rheos__step step;
+  rheos__step_init(&step, &session->home, NULL);
+  RHEOS_TRY(rheos__step_begin(&step));
+  rheos_status *status = make_segments(plan, shapes, &step, out_first);
+  return rheos__step_end_take(&step, status);
+}
+
+static rheos_status *plan_segments(rheos__direct_session *session, const rheos__signature_ids *ids,
+                                   const rheos_shape *shapes, rheos__plan **out_plan,
+                                   const rheos__segment **out_segment) {
   RHEOS_TRY(rheos__home_enter(&session->home));
   rheos_status *status = make_plan(session, ids, out_plan);
   if (status == NULL && (*out_plan)->flow == NULL) {
-    status = first_segment(session, *out_plan, shapes, out_segment);
+    status = known_segments(session, *out_plan, shapes, out_segment);
   }
   if (status != NULL) {
     rheos__plan_free(*out_plan);
@@ -311,8 +320,7 @@ static rheos_status *make_plan_to_show(rheos_session *base, const rheos__step_en
   rheos__signature_ids ids;
   void *memory;
   RHEOS_TRY(rheos__signature_ids_of(base->graph, ends, &ids, &memory));
-  rheos_status *status =
-      plan_first_segment(rheos__direct(base), &ids, shapes, out_plan, out_segment);
+  rheos_status *status = plan_segments(rheos__direct(base), &ids, shapes, out_plan, out_segment);
   rheos__free(memory);
   return status;
 }

@@ -42,8 +42,8 @@ def test_a_variable_is_updated_where_it_is():
 
 
 def test_what_needs_more_than_there_is_says_so():
-    with pytest.raises(RuntimeError, match="one device"):
-        tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+    with pytest.raises(RuntimeError, match="one device|no device GPU:8"):
+        tf.distribute.MirroredStrategy(["GPU:8", "GPU:9"])
     with pytest.raises(NotImplementedError, match="TPU"):
         tf.distribute.TPUStrategy()
     with pytest.raises(NotImplementedError, match="one device"):

@@ -13,7 +13,8 @@ FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_grap
 @pytest.fixture
 def target():
     """Of the first of two workers."""
-    workers, _ = tf.test.create_local_cluster(num_workers=2, num_ps=0)
+    config = tf.ConfigProto(device_count={"GPU": 0})
+    workers, _ = tf.test.create_local_cluster(num_workers=2, num_ps=0, worker_config=config)
     yield workers[0].target
     del workers
 
@@ -101,7 +102,7 @@ def test_a_master_logs_where_operations_are(target, product, capfd):
 
 
 def test_a_server_has_defaults_for_its_sessions():
-    with tf.device("/job:local/gpu:0"):
+    with tf.device("/job:local/gpu:9"):
         y = tf.constant(1.0)
     soft = tf.train.Server.create_local_server(tf.ConfigProto(allow_soft_placement=True))
     with tf.Session(soft.target) as sess:

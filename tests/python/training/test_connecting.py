@@ -13,7 +13,7 @@ def test_a_program_becomes_its_task(grpc):
     for _ in range(2):
         connect(spec, job_name="chief", task_index=0)
     with tf.compat.v1.Session(f"grpc://{spec.task_address('chief', 0)}", tf.Graph()) as session:
-        assert len(session.list_devices()) == 2
+        assert len([d for d in session.list_devices() if d.device_type == "CPU"]) == 2
     connect(tf.distribute.cluster_resolver.SimpleClusterResolver(spec))
 
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import rheos.v1 as tf
 
+ON_CPU = tf.ConfigProto(device_count={"GPU": 0})  # with cards there are copies, too
+
 
 def model():
     x = tf.placeholder(tf.float32, [None, 3], name="x")
@@ -15,7 +17,7 @@ def model():
 
 def test_instructions_are_in_order_with_what_runs_along():
     x, y = model()
-    with tf.Session() as session:
+    with tf.Session(config=ON_CPU) as session:
         told = session.explain(y, {x: np.zeros((5, 3), np.float32)})
     assert [i.op for i in told.instructions] == [None, "MatMul", "Relu"]
     product, relu = told.instructions[1:]
@@ -28,7 +30,7 @@ def test_instructions_are_in_order_with_what_runs_along():
 
 def test_the_text_says_all_of_it():
     _, y = model()
-    with tf.Session() as session:
+    with tf.Session(config=ON_CPU) as session:
         text = str(session.explain(y))
     lines = text.splitlines()
     assert lines[0].startswith("3 instructions, of ")
@@ -42,7 +44,7 @@ def test_nothing_is_run_and_shapes_will_do():
     count = tf.get_variable("count", initializer=0, use_resource=True)
     with tf.control_dependencies([count.assign_add(1)]):
         z = tf.identity(y)
-    with tf.Session() as session:
+    with tf.Session(config=ON_CPU) as session:
         session.run(tf.global_variables_initializer())
         told = session.explain([z, count.initializer], {x: (7, 3)})
         assert "AssignAddVariableOp" in [i.op for i in told.instructions]
@@ -57,7 +59,7 @@ def test_bodies_are_named():
         return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, x])[1]
 
     y = f(tf.constant([1.0]))
-    with tf.Session() as session:
+    with tf.Session(config=ON_CPU) as session:
         told = session.explain(y)
     assert told.plan["bodies"] and "StatelessWhile" in str(told) + str(told.plan)
 
@@ -65,7 +67,7 @@ def test_bodies_are_named():
 def test_what_cannot_be_explained_is_said():
     x = tf.placeholder(tf.float32)
     y = tf.sin(x)
-    with tf.Session() as session:
+    with tf.Session(config=ON_CPU) as session:
         with pytest.raises(ValueError, match="shape of .* is not known"):
             session.explain(y)
         assert len(session.explain(y, {x: 2.0}).instructions) == 1

@@ -85,6 +85,25 @@ with none:
 """
 
 
+# What runs on either side of a card, and the copies between.
+EXPLAINED = """
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+count = tf.get_variable("count", [], tf.int64, tf.zeros_initializer(), use_resource=True)
+with tf.device("/gpu:0"):
+    y = tf.nn.relu(tf.matmul(x, tf.ones([3, 2])), name="y")
+with tf.device("/cpu:0"):
+    text = tf.strings.as_string(y)
+with tf.Session() as session:
+    told = session.explain([text, count.assign_add(1)], {x: (5, 3)})
+ops = [instruction.op for instruction in told.instructions]
+assert ops.index("MatMul") < ops.index("AsString") and "AssignAddVariableOp" in ops, ops
+assert told.instructions[ops.index("AsString")].shape == (5, 2)
+places = [i.device[-5:] for i in told.instructions if i.device and i.op == "Identity"]
+assert places == ["GPU:0", "CPU:0"], places
+assert "AsString" not in str(told).partition("not run")[2]
+"""
+
+
 def run(program, environment):
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -98,7 +117,7 @@ def run(program, environment):
     return done
 
 
-@pytest.mark.parametrize("program", [BEHIND_RESHAPES, PLACES])
+@pytest.mark.parametrize("program", [BEHIND_RESHAPES, PLACES, EXPLAINED])
 def test_card(program):
     done = run(START + program, {"RHEOS_OPENCL": "cpu"})
     assert done.returncode == 0, done.stderr
