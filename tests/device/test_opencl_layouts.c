@@ -1,7 +1,7 @@
 // Kernels of graphics cards that read along one dimension what lies along another, in squares or
-// columns: transposes, sums over all dimensions but the last, batch normalization. What is summed
-// are small whole numbers, so the CPU's answer is exact. As for cards and as for processors;
-// skipped where there is no device.
+// columns: transposes, sums over all dimensions but the last, batch normalization, depthwise
+// convolutions. What is summed are small whole numbers, so the CPU's answer is exact. As for cards
+// and as for processors; skipped where there is no device.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -196,6 +196,60 @@ static void test_batch_normalization(void **unused) {
   rheos__card_at(0)->num_units = own_units;
 }
 
+// ---- Convolutions of each channel by itself
+
+static void convolve(const char *device, rheos_tensor *x, rheos_tensor *y, rheos_fetch *fetches) {
+  const rheos_shape *shape = rheos_tensor_shape(x);
+  const int32_t sizes[] = {3, 3, (int32_t)shape->dims[3], 1};
+  const int64_t ones[] = {1, 1, 1, 1};
+  int32_t in[4];
+  for (int d = 0; d < 4; d++) in[d] = (int32_t)shape->dims[d];
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_push_device(s, device);
+  const rheos_output from = rheos_placeholder(s, RHEOS_FLOAT);
+  const rheos_output filter = rheos_placeholder(s, RHEOS_FLOAT);
+  const rheos_output there = rheos_depthwise_conv2d_native(s, from, filter, ones, 4, "SAME");
+  const rheos_output results[] = {there,
+                                  rheos_depthwise_conv2d_native_backprop_filter(
+                                      s, from, whole_numbers(s, sizes, 4), there, ones, 4, "SAME"),
+                                  rheos_depthwise_conv2d_native_backprop_input(
+                                      s, whole_numbers(s, in, 4), filter, there, ones, 4, "SAME")};
+  check(rheos_scope_finish(s));
+  for (int i = 0; i < 3; i++) fetches[i] = (rheos_fetch){results[i], NULL};
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const rheos_feed feeds[] = {{from, x}, {filter, y}};
+  check(rheos_session_run(session, feeds, 2, fetches, 3, NULL, 0, NULL));
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static void test_channels_by_themselves(void **unused) {
+  (void)unused;
+  static const layout_case images = {RHEOS_FLOAT, 4, 0, {2, 30, 31, 70}, {0}};
+  static const layout_case filters = {RHEOS_FLOAT, 4, 0, {3, 3, 70, 1}, {0}};
+  rheos_tensor *x = numbers_for(&images), *filter = numbers_for(&filters);
+  rheos_fetch expected[3], actual[3];
+  const int32_t own_units = rheos__card_at(0)->num_units;
+  convolve("/device:CPU:0", x, filter, expected);
+  for (int way = 0; way < 3; way++) {
+    rheos__opencl_want_blocks(0, way == 2);
+    rheos__card_at(0)->num_units = way == 1 ? 100 : 1;  // parts of the depth, or none
+    convolve("/device:GPU:0", x, filter, actual);
+    for (int i = 0; i < 3; i++) {
+      assert_memory_equal(rheos_tensor_data(actual[i].value), rheos_tensor_data(expected[i].value),
+                          rheos_tensor_size_bytes(expected[i].value));
+      rheos_tensor_unref(actual[i].value);
+    }
+  }
+  rheos__card_at(0)->num_units = own_units;
+  for (int i = 0; i < 3; i++) rheos_tensor_unref(expected[i].value);
+  rheos_tensor_unref(x);
+  rheos_tensor_unref(filter);
+}
+
 int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
@@ -203,6 +257,7 @@ int main(void) {
       cmocka_unit_test(test_transposes),
       cmocka_unit_test(test_sums_of_columns),
       cmocka_unit_test(test_batch_normalization),
+      cmocka_unit_test(test_channels_by_themselves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

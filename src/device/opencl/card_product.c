@@ -72,7 +72,8 @@ static way by_blocks(const rheos__sizes *z) {
 }
 
 static way way_of(const rheos__card *card, const rheos__sizes *z, size_t number_bytes) {
-  if (numbers_of(z) <= FEW && z->k >= DEEP) {
+  const bool is_spread = z->batch_inside && z->count > 1 && !card->wants_blocks;
+  if (numbers_of(z) <= FEW && z->k >= DEEP && !is_spread) {
     return (way){"group_each", 0, 1, groups_of(numbers_of(z), GROUP)};
   }
   if (z->m < NARROW || z->n < NARROW) return by_one_each(card, z);
@@ -113,6 +114,7 @@ size_t rheos__product_add_text(rheos__launch *launch, rheos__text *text, rheos_d
   rheos__cl_add(&whole, "typedef %s number;\n", numbers < INT32_MAX ? "uint" : "ulong");
   add_arithmetic(&whole, dtype, rheos__cl_dtype_of(launch->card, dtype)->computed);
   if (w.each > 0) rheos__cl_add(&whole, "#define EACH %d\n", (int)w.each);
+  rheos__cl_add(&whole, "#define BATCH_INSIDE %d\n", sizes->batch_inside);
   rheos__text_add(&whole, text->data, text->size);
   whole.failed |= text->failed;
   rheos__text_add_string(&whole, rheos__cl_product);
@@ -220,7 +222,12 @@ static void set_batch(rheos__launch *launch, const void *more) {
 
 size_t rheos__product_add(rheos__launch *launch, const rheos__card_product *p) {
   const rheos__stage_operand operands[] = {p->a, p->b, p->c};
-  rheos__sizes sizes = {p->m, p->n, p->k, 1, p->takes_scratch, p->scratch_offset};
+  rheos__sizes sizes = {.m = p->m,
+                        .n = p->n,
+                        .k = p->k,
+                        .count = 1,
+                        .takes_scratch = p->takes_scratch,
+                        .scratch_offset = p->scratch_offset};
   for (int32_t d = 0; d < p->rank; d++) sizes.count *= p->dims[d];
   if (add_to_blast(launch, p, sizes.count, operands)) return 0;
   // Short numbers are for cards: compilers for processors do not see that they count up.

@@ -23,6 +23,7 @@ typedef struct rheos__sizes {
   int64_t m, n, k, count;
   bool takes_scratch;
   uint64_t scratch_offset;
+  bool batch_inside;  // numbers of the next place of the batch follow those of a row in memory
 } rheos__sizes;
 
 // What is added takes this many stages at most; one without scratch.

@@ -43,11 +43,21 @@ static rheos_status *answer(rheos__prepare *p, const rheos__conv *c, const char 
   const int64_t windows = k.w.batch * product_of(k.w.out);
   const int64_t places = k.w.batch * product_of(k.w.in);
   const int64_t taps = product_of(k.w.taps);
-  rheos__sizes sizes = {windows, k.group_out, taps * k.group_in, k.groups, true, 0};
-  if (kind[5] == 'B')
-    sizes = (rheos__sizes){places, k.group_in, taps * k.group_out, k.groups, true, 0};
-  if (kind[5] == 'W')
-    sizes = (rheos__sizes){taps * k.group_in, k.group_out, windows, k.groups, true, 0};
+  // A filter has its channels last whatever images have.
+  rheos__sizes sizes = {.m = windows,
+                        .n = k.group_out,
+                        .k = taps * k.group_in,
+                        .count = k.groups,
+                        .takes_scratch = true,
+                        .batch_inside = c->in.channel == 1 || kind[5] == 'W'};
+  if (kind[5] == 'B') {
+    sizes.m = places;
+    sizes.n = k.group_in;
+    sizes.k = taps * k.group_out;
+  } else if (kind[5] == 'W') {
+    sizes.m = taps * k.group_in;
+    sizes.k = windows;
+  }
   const int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   rheos__launch *launch = rheos__launch_begin(card, p->arena, p->num_inputs, RHEOS__PRODUCT_STAGES);
   if (launch == NULL) return rheos__out_of_memory();

@@ -166,13 +166,27 @@ kernel void block(global const char *ba, ulong oa, global const char *bb, ulong 
   }
 }
 
+// The number that a work-item makes, of so many parts: neighbours in memory are next to each other,
+// which where BATCH_INSIDE are those of a row, then of one place of the batch after another.
+#if BATCH_INSIDE
+#define FIND_NUMBER(parts)                                                                 \
+  const number batch = (number)count / ((number)m * (number)n * (number)(parts));          \
+  const number rest = index / (number)n / batch;                                           \
+  const place column = index % (number)n, row = rest % (number)m;                          \
+  const ulong found = index / (number)n % batch * (ulong)(parts) + rest / (number)m;
+#else
+#define FIND_NUMBER(parts)                                                                 \
+  const place column = index % (number)n, row = index / (number)n % (number)m;             \
+  const ulong found = index / (number)n / (number)m;
+#endif
+
 // A work-item makes one number: where there are few rows or columns.
 kernel void each(global const char *ba, ulong oa, global const char *bb, ulong ob, global char *bc,
                  ulong oc, long m, long n, long k, long parts, long count PARAMETERS) {
   const number index = get_global_id(0);
   if (index >= (number)count) return;
-  const place column = index % (number)n, row = index / (number)n % (number)m;
-  BEGIN(index / (number)n / (number)m)
+  FIND_NUMBER(parts)
+  BEGIN(found)
   const A_PLACE a_row = A_ROW(row);
   const B_PLACE b_column = B_COLUMN(column);
   COMPUTED sum = 0;
@@ -212,8 +226,8 @@ kernel void join_parts(global const char *ba, ulong oa, global const char *bb, u
                   long count PARAMETERS) {
   const number index = get_global_id(0);
   if (index >= (number)count) return;
-  const place column = index % (number)n, row = index / (number)n % (number)m;
-  const ulong at = index / (number)n / (number)m;
+  FIND_NUMBER(1)
+  const ulong at = found;
   SET_UP
   global const COMPUTED *sums = (global const COMPUTED *)(ba + oa);
   COMPUTED sum = 0;
