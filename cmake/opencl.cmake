@@ -11,7 +11,7 @@ endif()
 
 if(RHEOS_WITH_OPENCL)
   file(GLOB opencl_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/device/opencl/*.cl"
-    "${PROJECT_SOURCE_DIR}/src/ops/*/*_formulas.h")
+    "${PROJECT_SOURCE_DIR}/src/ops/*/*_formulas.h" "${PROJECT_SOURCE_DIR}/src/ops/kit/special_*.c")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${opencl_kernels})
   foreach(kernels IN LISTS opencl_kernels)
     get_filename_component(name "${kernels}" NAME_WE)

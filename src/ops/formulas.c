@@ -1,7 +1,9 @@
 #include "ops/kit/elementwise.h"
 
 #define FAMILIES(FAMILY) \
-  FAMILY(unary) FAMILY(binary) FAMILY(compare) FAMILY(cast) FAMILY(activation)
+  FAMILY(unary)          \
+  FAMILY(binary)         \
+  FAMILY(compare) FAMILY(cast) FAMILY(activation) FAMILY(special_unary) FAMILY(betainc)
 
 #define FAMILY(name) extern const rheos__formulas rheos__##name##_formulas;
 FAMILIES(FAMILY)

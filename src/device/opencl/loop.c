@@ -11,7 +11,9 @@
 #include "opencl/whole_formulas.inc"
 
 bool rheos__loop_can(const rheos__card *card, const rheos__formula *formula) {
-  if (formula == NULL || !rheos__cl_can_write(formula->text)) return false;
+  if (formula == NULL) return false;
+  const bool is_special = card->has_double && rheos__cl_is_special(formula->text);
+  if (!is_special && !rheos__cl_can_write(formula->text)) return false;
   for (int32_t k = 0; k < formula->num_operands; k++) {
     if (rheos__cl_dtype_of(card, (rheos_dtype)formula->dtypes[k]) == NULL) return false;
   }
@@ -135,11 +137,13 @@ static void add_member(rheos__text *text, const rheos__card *card, const rheos__
 
 static void add_source(rheos__text *text, const rheos__card *card, const rheos__card_loop *loop) {
   rheos__cl_add_prelude(text);
+  bool fails = false, is_special = false;
   for (int32_t m = 0; m < loop->num_members; m++) {
-    if (!may_fail(loop->members[m].formula)) continue;
-    rheos__text_add_string(text, rheos__cl_whole_formulas);
-    break;
+    fails |= may_fail(loop->members[m].formula);
+    is_special |= rheos__cl_is_special(loop->members[m].formula->text);
   }
+  if (fails) rheos__text_add_string(text, rheos__cl_whole_formulas);
+  if (is_special) rheos__cl_add_special(text);
   rheos__cl_add(text, "typedef %s place;\n", loop->num_elements < INT32_MAX ? "uint" : "ulong");
   add_arguments(text, loop, card->wants_blocks);
   add_loads(text, card, loop, true);

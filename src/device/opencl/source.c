@@ -6,6 +6,8 @@
 
 #include "opencl/group.inc"
 #include "opencl/prelude.inc"
+#include "opencl/special_integrals.inc"
+#include "opencl/special_math.inc"
 
 static const rheos__cl_dtype dtypes[RHEOS__NUM_DTYPES] = {
     [RHEOS_FLOAT] = {"float", "float", "float", "(", "(float)(", "(-INFINITY)", "INFINITY"},
@@ -46,6 +48,25 @@ bool rheos__cl_can_write(const char *formula) {
     if (strstr(formula, missing[i]) != NULL) return false;
   }
   return true;
+}
+
+bool rheos__cl_is_special(const char *formula) {
+  static const char ours[] = "rheos__";
+  const char *at = strstr(formula, ours);
+  for (const char *next = at; next != NULL; next = strstr(next + 1, ours)) {
+    char head[64];
+    snprintf(head, sizeof head, "\ndouble %.*s(", (int)strcspn(next, "("), next);
+    if (strstr(rheos__cl_special_math, head) == NULL &&
+        strstr(rheos__cl_special_integrals, head) == NULL) {
+      return false;
+    }
+  }
+  return at != NULL;
+}
+
+void rheos__cl_add_special(rheos__text *text) {
+  rheos__text_add_string(text, rheos__cl_special_math);
+  rheos__text_add_string(text, rheos__cl_special_integrals);
 }
 
 void rheos__cl_add_prelude(rheos__text *text) { rheos__text_add_string(text, rheos__cl_prelude); }

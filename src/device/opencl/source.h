@@ -22,6 +22,11 @@ const char *rheos__cl_least_of(rheos_dtype dtype, const rheos__cl_dtype *written
 // Whether the text of a formula uses nothing that programs for cards lack.
 bool rheos__cl_can_write(const char *formula);
 
+// Whether it calls special functions, and nothing else of ours: these are for cards with doubles,
+// and programs have them if they are added.
+bool rheos__cl_is_special(const char *formula);
+void rheos__cl_add_special(rheos__text *text);
+
 void rheos__cl_add_prelude(rheos__text *text);
 // As printf(), for short pieces.
 void rheos__cl_add(rheos__text *text, const char *format, ...)

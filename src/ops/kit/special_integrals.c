@@ -1,13 +1,13 @@
 // Special functions that are integrals or series of their own: Bessel functions, Dawson's and
 // Fresnel's integrals, the exponential integral, the dilogarithm. By textbook methods, as in
-// special_math.c.
+// special_math.c, with which it is part of programs for graphics cards.
+#ifndef __OPENCL_VERSION__
 #include "ops/kit/special_math.h"
 
 #include <math.h>
+#endif
 
-#include "base/complex.h"
-
-static const double EULER = 0.57721566490153286061;
+#define EULER 0.57721566490153286061
 
 // ---- Modified Bessel functions of the first kind, without the factor exp(-|x|)
 
@@ -47,7 +47,7 @@ static double bessel_ke_integral(int order, double x) {
   const double step = 0.25 / sqrt(x > 4 ? x / 4 : 1);
   double sum = 0.5;
   for (int k = 1; k < 200; k++) {
-    const double t = k * step, half = sinh(t / 2), exponent = 2 * x * half * half;
+    const double t = k * step, sine = sinh(t / 2), exponent = 2 * x * sine * sine;
     if (exponent > 45) break;
     sum += exp(-exponent) * (order == 0 ? 1 : cosh(t));
   }
@@ -70,13 +70,6 @@ static double bessel_k(int order, double x) {
 }
 double rheos__bessel_k0(double x) { return bessel_k(0, x); }
 double rheos__bessel_k1(double x) { return bessel_k(1, x); }
-
-// ---- Those that the C library has
-
-double rheos__bessel_j0(double x) { return j0(x); }
-double rheos__bessel_j1(double x) { return j1(x); }
-double rheos__bessel_y0(double x) { return x <= 0 ? -INFINITY : y0(x); }
-double rheos__bessel_y1(double x) { return x <= 0 ? -INFINITY : y1(x); }
 
 // ---- Dawson's integral: the power series, Rybicki's sum of bells (1989), the asymptotic series
 
@@ -135,43 +128,64 @@ double rheos__expint(double x) {
 // ---- Fresnel's integrals, cosine and sine as one complex number: the power series of the integral
 // of exp(i pi t^2 / 2), then the continued fraction of the complementary error function.
 
-static double complex fresnel_series(double x) {
-  const double complex step = CMPLX(0, M_PI / 2 * x * x);
-  double complex term = x, sum = x;
-  for (int k = 1; k < 60; k++) {
-    term *= step / k;
-    sum += term / (2 * k + 1);
-  }
-  return sum;
+typedef struct pair {
+  double real, imaginary;
+} pair;
+
+static pair pair_of(double real, double imaginary) {
+  pair result;
+  result.real = real;
+  result.imaginary = imaginary;
+  return result;
 }
 
-static double complex fresnel_fraction(double x) {
-  const double square = M_PI * x * x, tiny = 1e-300;
-  double complex b = CMPLX(1, -square), c = 1 / tiny, d = 1 / b, h = d;
+static pair pair_product(pair x, pair y) {
+  return pair_of(x.real * y.real - x.imaginary * y.imaginary,
+                 x.real * y.imaginary + x.imaginary * y.real);
+}
+
+static pair pair_quotient(double x, pair y) {
+  const double square = y.real * y.real + y.imaginary * y.imaginary;
+  return pair_of(x * y.real / square, -x * y.imaginary / square);
+}
+
+static pair fresnel_series(double x) {
+  const double step = M_PI / 2 * x * x;
+  double term = x, sums[2] = {x, 0};
+  for (int k = 1; k < 60; k++) {  // i^k is 1, i, -1, -i in turn
+    term *= step / k;
+    sums[k & 1] += ((k & 2) != 0 ? -term : term) / (2 * k + 1);
+  }
+  return pair_of(sums[0], sums[1]);
+}
+
+static pair fresnel_fraction(double x) {
+  pair b = pair_of(1, -M_PI * x * x), c = pair_of(0, 0), d = pair_quotient(1, b), h = d;
   for (int n = 1; n < 2000; n++) {
     const double a = -(2.0 * n - 1) * (2.0 * n);
-    b += 4;
-    d = 1 / (a * d + b);
-    c = b + a / c;
-    const double complex factor = c * d;
-    h *= factor;
-    if (fabs(creal(factor) - 1) + fabs(cimag(factor)) < 1e-16) break;
+    b.real += 4;
+    d = pair_quotient(1, pair_of(a * d.real + b.real, a * d.imaginary + b.imaginary));
+    // At first c is infinite.
+    const pair part = n > 1 ? pair_quotient(a, c) : c;
+    c = pair_of(b.real + part.real, b.imaginary + part.imaginary);
+    const pair factor = pair_product(c, d);
+    h = pair_product(h, factor);
+    if (fabs(factor.real - 1) + fabs(factor.imaginary) < 1e-16) break;
   }
-  const double phase = M_PI / 2 * fmod(x * x, 4);
-  h *= CMPLX(x, -x);
-  return CMPLX(0.5, 0.5) * (1 - CMPLX(cos(phase), sin(phase)) * h);
+  const double phase = M_PI / 2 * fmod(x * x, 4.0);
+  h = pair_product(pair_product(h, pair_of(x, -x)), pair_of(cos(phase), sin(phase)));
+  return pair_product(pair_of(0.5, 0.5), pair_of(1 - h.real, -h.imaginary));
 }
 
-static double complex fresnel(double x) {
+static pair fresnel(double x) {
   const double size = fabs(x);
-  if (isnan(x)) return CMPLX(x, x);
-  const double complex value = size < 1.5   ? fresnel_series(size)
-                               : size < 1e7 ? fresnel_fraction(size)
-                                            : CMPLX(0.5, 0.5);
-  return x < 0 ? -value : value;
+  if (isnan(x)) return pair_of(x, x);
+  if (size >= 1e7) return pair_of(copysign(0.5, x), copysign(0.5, x));
+  const pair value = size < 1.5 ? fresnel_series(size) : fresnel_fraction(size);
+  return x < 0 ? pair_of(-value.real, -value.imaginary) : value;
 }
-double rheos__fresnel_cos(double x) { return creal(fresnel(x)); }
-double rheos__fresnel_sin(double x) { return cimag(fresnel(x)); }
+double rheos__fresnel_cos(double x) { return fresnel(x).real; }
+double rheos__fresnel_sin(double x) { return fresnel(x).imaginary; }
 
 // ---- Spence's function: the dilogarithm of 1 - x, by its series within [-1/2, 1/2]
 
@@ -184,13 +198,15 @@ static double dilogarithm(double z) {
   return sum;
 }
 
-double rheos__spence(double x) {
-  if (isnan(x) || x < 0) return NAN;
+static double spence_up_to_1(double x) {
   if (x == 0) return M_PI * M_PI / 6;
-  if (x > 1) {
-    const double l = log(x);
-    return -rheos__spence(1 / x) - l * l / 2;
-  }
   if (x >= 0.5) return dilogarithm(1 - x);
   return M_PI * M_PI / 6 - log(x) * log1p(-x) - dilogarithm(x);
+}
+
+double rheos__spence(double x) {
+  if (isnan(x) || x < 0) return NAN;
+  if (x <= 1) return spence_up_to_1(x);
+  const double l = log(x);
+  return -spence_up_to_1(1 / x) - l * l / 2;
 }

@@ -1,10 +1,15 @@
 // Special functions by textbook methods, each named where it is used. Series and recurrences only:
-// no tables of fitted coefficients.
+// no tables of fitted coefficients. The file is also part of programs for graphics cards, so what
+// it calls has the names and the argument types of OpenCL's C, which has no recursion.
+#ifdef __OPENCL_VERSION__
+#define FIXED constant
+#else
 #include "ops/kit/special_math.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
+#define FIXED static const
+#endif
 
 double rheos__lgamma(double x) {
   int sign;
@@ -12,7 +17,7 @@ double rheos__lgamma(double x) {
 }
 
 // B(2j) / (2j)! for j = 1, 2, ...: the coefficients of Euler and Maclaurin's sum formula.
-static const double bernoulli[] = {
+FIXED double bernoulli[] = {
     1.0 / 12,
     -1.0 / 720,
     1.0 / 30240,
@@ -74,7 +79,7 @@ double rheos__zeta(double x, double q) {
   if (x == 1) return INFINITY;
   if (q == (double)INFINITY) return 0;
   if (q > 0) return zeta_of_positive(x, q);
-  const bool even = fmod(x, 2) == 0;
+  const bool even = fmod(x, 2.0) == 0;
   if (q == floor(q)) return even ? INFINITY : NAN;
   if (x != floor(x)) return NAN;  // a negative number to a broken power
   // The terms left of 0 are those of another sum, mirrored: all to the left of the fraction f, less
@@ -88,13 +93,13 @@ double rheos__polygamma(double n, double x) {
   if (!(n >= 0) || n != floor(n)) return NAN;
   if (n == 0) return rheos__digamma(x);
   const double size = tgamma(n + 1) * rheos__zeta(n + 1, x);
-  return fmod(n, 2) == 1 ? size : -size;
+  return fmod(n, 2.0) == 1 ? size : -size;
 }
 
 // ---- Incomplete gamma functions
 
 enum { GAMMA_TERMS = 20000 };
-static const double LARGE_A = 1e7;  // from here on the series would be too long
+#define LARGE_A 1e7  // from here on the series would be too long
 
 // x^a e^-x / gamma(a + 1)
 static double gamma_term(double a, double x) { return exp(a * log(x) - x - rheos__lgamma(a + 1)); }
@@ -129,10 +134,10 @@ static double gamma_fraction(double a, double x) {
 // From x on for large a: the first terms of Temme's uniform expansion (1979).
 static double gamma_of_large(double a, double x) {
   const double mu = (x - a) / a;
-  const double half = mu - log1p(mu);  // eta^2 / 2
-  const double eta = copysign(sqrt(2 * (half > 0 ? half : 0)), mu);
+  const double halved = mu - log1p(mu);  // eta^2 / 2
+  const double eta = copysign(sqrt(2 * (halved > 0 ? halved : 0)), mu);
   const double correction = fabs(eta) < 1e-3 ? -1.0 / 3 + eta / 12 : 1 / mu - 1 / eta;
-  return 0.5 * erfc(eta * sqrt(a / 2)) + correction * exp(-a * half) / sqrt(2 * M_PI * a);
+  return 0.5 * erfc(eta * sqrt(a / 2)) + correction * exp(-a * halved) / sqrt(2 * M_PI * a);
 }
 
 static bool gamma_defined(double a, double x) { return x >= 0 && a > 0; }
@@ -245,7 +250,7 @@ double rheos__betainc(double a, double b, double x) {
 // method.
 static double erfc_inverse(double y) {
   const double c = 0.147, log_part = log(y * (2 - y)), mean = 2 / (M_PI * c) + log_part / 2;
-  double z = sqrt(fmax(0, sqrt(mean * mean - log_part / c) - mean));
+  double z = sqrt(fmax(0.0, sqrt(mean * mean - log_part / c) - mean));
   for (int i = 0; i < 4; i++) {
     const double slope = -M_2_SQRTPI * exp(-z * z);
     const double step = (erfc(z) - y) / slope;
@@ -257,7 +262,7 @@ static double erfc_inverse(double y) {
 
 double rheos__erfinv(double x) {
   if (isnan(x) || fabs(x) > 1) return NAN;
-  if (fabs(x) == 1) return copysign(INFINITY, x);
+  if (fabs(x) == 1) return copysign((double)INFINITY, x);
   if (fabs(x) >= 0.5) return copysign(erfc_inverse(1 - fabs(x)), x);
   double z = x * (1 / M_2_SQRTPI);
   for (int i = 0; i < 4; i++) {
@@ -301,4 +306,4 @@ static double bessel_ie(int order, double x) {
 
 double rheos__bessel_i0e(double x) { return bessel_ie(0, x); }
 
-double rheos__bessel_i1e(double x) { return copysign(1, x) * bessel_ie(1, x); }
+double rheos__bessel_i1e(double x) { return copysign(1.0, x) * bessel_ie(1, x); }

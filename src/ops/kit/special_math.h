@@ -36,10 +36,10 @@ double rheos__bessel_k0(double x);
 double rheos__bessel_k0e(double x);
 double rheos__bessel_k1(double x);
 double rheos__bessel_k1e(double x);
-double rheos__bessel_j0(double x);
-double rheos__bessel_j1(double x);
-double rheos__bessel_y0(double x);
-double rheos__bessel_y1(double x);
+static inline double rheos__bessel_j0(double x) { return j0(x); }
+static inline double rheos__bessel_j1(double x) { return j1(x); }
+static inline double rheos__bessel_y0(double x) { return x <= 0 ? -INFINITY : y0(x); }
+static inline double rheos__bessel_y1(double x) { return x <= 0 ? -INFINITY : y1(x); }
 
 // Dawson's integral, the exponential integral of positive numbers, Fresnel's integrals, and the
 // dilogarithm of 1 - x (special_integrals.c).

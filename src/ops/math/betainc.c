@@ -17,6 +17,14 @@
   }
 RHEOS__REALS(BETAINC_LOOP, betainc)
 
+#define BETAINC_FORMULA(S, name)                           \
+  {name##_##S,                                             \
+   "rheos__betainc(x, y, z)",                              \
+   3,                                                      \
+   {RHEOS__DTYPE_##S, RHEOS__DTYPE_##S, RHEOS__DTYPE_##S}, \
+   RHEOS__DTYPE_##S},
+RHEOS__FORMULAS(betainc, RHEOS__REALS(BETAINC_FORMULA, betainc));
+
 static rheos_status *shape_betainc(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0], merged = RHEOS_UNKNOWN_SHAPE;
   bool unknown = false;

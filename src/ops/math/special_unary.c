@@ -40,6 +40,10 @@
 OPS(OP)
 #undef OP
 
+#define OP(name, function, gradient, doc) RHEOS__FLOATS(RHEOS__UNARY_FORMULA, name, #function "(x)")
+RHEOS__FORMULAS(special_unary, OPS(OP));
+#undef OP
+
 // ---- Gradients
 
 // g times the slope, which is made after g is there.
