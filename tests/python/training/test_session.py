@@ -332,7 +332,7 @@ def test_config_fields():
     config = tf.ConfigProto(
         allow_soft_placement=True,
         gpu_options=tf.GPUOptions(allow_growth=True),
-        device_count={"CPU": 2},
+        device_count={"CPU": 2, "GPU": 0},
     )
     config.gpu_options.per_process_gpu_memory_fraction = 0.4
     config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
@@ -405,7 +405,7 @@ def test_devices_are_recorded_and_checked():
             b = tf.constant(2)
     assert a.device == "/device:CPU:0"
     assert b.device == "/job:ps/task:1/device:GPU:0"
-    with tf.device("/gpu:0"):
+    with tf.device("/gpu:9"):
         c = tf.constant(3)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
         session.run(c)

@@ -7,6 +7,9 @@ import pytest
 import rheos.v1 as tf
 from rheos.training.timeline import Timeline
 
+# A card runs other kernels, and copies.
+ON_CPU = tf.ConfigProto(device_count={"GPU": 0})
+
 CPU = "/job:localhost/replica:0/task:0/device:CPU:%d"
 FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
 
@@ -14,7 +17,7 @@ FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
 @pytest.fixture
 def model():
     """(x, y, train op) of a dense layer, with a session that runs each op by itself."""
-    config = tf.ConfigProto()
+    config = tf.ConfigProto(device_count={"GPU": 0})
     config.graph_options.rewrite_options.remapping = 2  # OFF
     with tf.Graph().as_default(), tf.Session(config=config) as session:
         x = tf.placeholder(tf.float32, [None, 3], name="x")
@@ -62,7 +65,7 @@ def test_a_step_tells_what_each_node_did(model):
 
 
 def test_what_runs_as_one_has_the_name_of_the_last():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=ON_CPU) as session:
         session.x = tf.placeholder(tf.float32, [None, 3], name="x")
         y = tf.nn.relu(tf.matmul(session.x, tf.ones([3, 4])), name="y")
         nodes = nodes_of(run(session, y))
@@ -82,7 +85,7 @@ def test_times_are_in_order_and_within_the_step(model):
 
 
 def test_shapes_that_come_late_are_told():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=ON_CPU) as session:
         session.x = tf.placeholder(tf.int32, [None])
         unique, _ = tf.unique(session.x)
         metadata = run(session, tf.identity(unique * 2, name="out"), feed=[1, 2, 1, 3])
@@ -121,7 +124,7 @@ def test_the_graph_as_it_was_run(model):
 
 
 def test_folded_nodes_are_constants_in_the_graph():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=ON_CPU) as session:
         session.x = tf.placeholder(tf.float32, [])
         y = session.x * tf.add(tf.constant(2.0), tf.constant(3.0), name="five")
         metadata = run(session, y, tf.RunOptions(output_partition_graphs=True), feed=2)
@@ -132,7 +135,7 @@ def test_folded_nodes_are_constants_in_the_graph():
 
 
 def test_devices_have_their_own_nodes():
-    config = tf.ConfigProto(device_count={"CPU": 3})
+    config = tf.ConfigProto(device_count={"GPU": 0, "CPU": 3})
     with tf.Graph().as_default(), tf.Session(config=config) as session:
         session.x = tf.placeholder(tf.float32, [2])
         with tf.device("/cpu:1"):
@@ -199,7 +202,8 @@ def test_timeline_takes_labels_that_are_no_operations():
 
 
 def test_costs_of_the_graph():
-    config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=1))
+    options = tf.GraphOptions(build_cost_model=1)
+    config = tf.ConfigProto(device_count={"GPU": 0}, graph_options=options)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with tf.Graph().as_default(), tf.Session(config=config) as session:
         session.x = tf.placeholder(tf.float32, [None, 3], name="x")
@@ -228,7 +232,7 @@ def test_costs_of_the_graph():
 
 
 def test_work_of_other_threads_shows_on_them():
-    config = tf.ConfigProto(intra_op_parallelism_threads=3)
+    config = tf.ConfigProto(device_count={"GPU": 0}, intra_op_parallelism_threads=3)
     with tf.Graph().as_default(), tf.Session(config=config) as session:
         session.x = tf.placeholder(tf.float32, [1 << 20])
         y = tf.tanh(session.x, name="y")
@@ -277,7 +281,8 @@ def test_trace__counts_trips_and_goes_on_behind_a_loop(as_functions):
         tf.disable_control_flow_v2()
     metadata = tf.RunMetadata()
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
-    config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=1))
+    options = tf.GraphOptions(build_cost_model=1)
+    config = tf.ConfigProto(device_count={"GPU": 0}, graph_options=options)
     with tf.Session(config=config) as session:
         session.run(w, {x: [1.0, 2.0]}, options=options, run_metadata=metadata)
     names = [
@@ -296,7 +301,7 @@ def test_trace__counts_trips_and_goes_on_behind_a_loop(as_functions):
 
 def test_loops_on_tokens_tell_each_trip():
     """A queue in its body keeps a loop of version 1 as its nodes."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=ON_CPU) as session:
         queue = tf.FIFOQueue(10, [tf.float32], shapes=[[2]])
 
         def body(trip, value):
@@ -317,7 +322,7 @@ def test_loops_on_tokens_tell_each_trip():
 
 
 def test_bodies_that_wait_for_each_other_are_told_with_their_callers():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=ON_CPU) as session:
         there, back = (tf.FIFOQueue(1, [tf.float32], shapes=[[]]) for _ in range(2))
 
         @tf.function
