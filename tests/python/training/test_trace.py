@@ -202,8 +202,8 @@ def test_timeline_takes_labels_that_are_no_operations():
 
 
 def test_costs_of_the_graph():
-    options = tf.GraphOptions(build_cost_model=1)
-    config = tf.ConfigProto(device_count={"GPU": 0}, graph_options=options)
+    config = tf.ConfigProto(device_count={"GPU": 0})
+    config.graph_options.build_cost_model = 1
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with tf.Graph().as_default(), tf.Session(config=config) as session:
         session.x = tf.placeholder(tf.float32, [None, 3], name="x")
@@ -281,8 +281,8 @@ def test_trace__counts_trips_and_goes_on_behind_a_loop(as_functions):
         tf.disable_control_flow_v2()
     metadata = tf.RunMetadata()
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
-    options = tf.GraphOptions(build_cost_model=1)
-    config = tf.ConfigProto(device_count={"GPU": 0}, graph_options=options)
+    config = tf.ConfigProto(device_count={"GPU": 0})
+    config.graph_options.build_cost_model = 1
     with tf.Session(config=config) as session:
         session.run(w, {x: [1.0, 2.0]}, options=options, run_metadata=metadata)
     names = [
