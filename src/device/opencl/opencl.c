@@ -1,6 +1,7 @@
 // The table of the device's functions, and its kernels for each op.
 #include "device/opencl/opencl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ static const rheos__prepare_fn gather[] = {rheos__cl_prepare_gather, NULL};
 static const rheos__prepare_fn one_hot[] = {rheos__cl_prepare_one_hot, NULL};
 static const rheos__prepare_fn arg_extreme[] = {rheos__cl_prepare_arg_extreme, NULL};
 static const rheos__prepare_fn uniform[] = {rheos__cl_prepare_uniform, NULL};
+static const rheos__prepare_fn full_int[] = {rheos__cl_prepare_full_int, NULL};
 static const rheos__prepare_fn normal[] = {rheos__cl_prepare_normal, NULL};
 static const rheos__prepare_fn truncated[] = {rheos__cl_prepare_truncated, NULL};
 static const rheos__prepare_fn scatter[] = {rheos__cl_prepare_scatter, NULL};
@@ -330,6 +332,7 @@ static const op_kernels table[] = {
     {&rheos__op_RGBToHSV, color},
     {&rheos__op_RandomStandardNormal, normal},
     {&rheos__op_RandomUniform, uniform},
+    {&rheos__op_RandomUniformInt, uniform},
     {&rheos__op_RealDiv, elementwise},
     {&rheos__op_Reciprocal, elementwise},
     {&rheos__op_ReciprocalGrad, elementwise},
@@ -453,6 +456,16 @@ static const op_kernels table[] = {
     {&rheos__op_Square, elementwise},
     {&rheos__op_SquaredDifference, elementwise},
     {&rheos__op_Squeeze, aliases},
+    {&rheos__op_StatelessRandomNormal, normal},
+    {&rheos__op_StatelessRandomNormalV2, normal},
+    {&rheos__op_StatelessRandomUniform, uniform},
+    {&rheos__op_StatelessRandomUniformFullInt, full_int},
+    {&rheos__op_StatelessRandomUniformFullIntV2, full_int},
+    {&rheos__op_StatelessRandomUniformInt, uniform},
+    {&rheos__op_StatelessRandomUniformIntV2, uniform},
+    {&rheos__op_StatelessRandomUniformV2, uniform},
+    {&rheos__op_StatelessTruncatedNormal, truncated},
+    {&rheos__op_StatelessTruncatedNormalV2, truncated},
     {&rheos__op_StopGradient, aliases},
     {&rheos__op_StridedSlice, copy},
     {&rheos__op_StridedSliceAssign, slice_assign},
@@ -512,21 +525,12 @@ static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
   return true;
 }
 
-// Random numbers are floats; of what has state a kernel cannot decline.
-static bool is_random(const rheos__prepare_fn *kernels) {
-  return kernels == uniform || kernels == normal || kernels == truncated;
-}
-
 static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
                        const rheos__attrs *attrs) {
-  const rheos__prepare_fn *kernels = kernels_of(op);
-  // What keeps tensors needs none.
+  // What keeps tensors needs no kernel.
   const unsigned kinds = RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS;
-  if ((op->flags & kinds) == RHEOS_OP_ANY_MEMORY) {
-    return is_of_numbers(rheos__card_of(device), attrs);
-  }
-  if (kernels == NULL || !is_of_numbers(rheos__card_of(device), attrs)) return false;
-  return !is_random(kernels) || attrs == NULL || rheos__attr_type(attrs, "dtype") == RHEOS_FLOAT;
+  return ((op->flags & kinds) == RHEOS_OP_ANY_MEMORY || kernels_of(op) != NULL) &&
+         is_of_numbers(rheos__card_of(device), attrs);
 }
 
 // Of floats: whole numbers are mostly shapes and indices, which the host reads.
@@ -541,37 +545,17 @@ static bool prefers(const rheos__device *device, const rheos__op_def *op,
   return false;
 }
 
-// What says how much is computed of what, and along which dimensions: of TensorFlow's arguments
-// that are called so no kernel here reads anything when it runs.
+// What says how much is computed of what, along which dimensions, and from which seed: of
+// TensorFlow's arguments that are called so no kernel here reads anything on the card.
 static bool takes_on_host(const rheos__device *device, const rheos__arg *arg) {
-  static const char *const names[] = {"axis",
-                                      "begin",
-                                      "concat_dim",
-                                      "depth",
-                                      "dim",
-                                      "dimension",
-                                      "dims",
-                                      "end",
-                                      "k",
-                                      "filter_sizes",
-                                      "ksize",
-                                      "input_sizes",
-                                      "multiples",
-                                      "paddings",
-                                      "num_segments",
-                                      "perm",
-                                      "shape",
-                                      "orig_input_shape",
-                                      "size",
-                                      "reduction_indices",
-                                      "split_dim",
-                                      "size_splits",
-                                      "strides"};
+  static const char names[] =
+      " alg axis begin concat_dim counter depth dim dimension dims end filter_sizes "
+      "input_sizes k key ksize maxval minval multiples num_segments orig_input_shape "
+      "paddings perm reduction_indices seed shape size size_splits split_dim strides ";
+  char name[32];
   (void)device;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(arg->name, names[i]) == 0) return true;
-  }
-  return false;
+  const int size = snprintf(name, sizeof name, " %s ", arg->name);
+  return size < (int)sizeof name && strstr(names, name) != NULL;
 }
 
 static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {

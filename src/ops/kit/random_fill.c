@@ -439,3 +439,25 @@ rheos_status *rheos__random_range_of(const rheos_tensor *low, const rheos_tensor
   *out_range = (rheos__random_range){(uint64_t)first, (uint64_t)end - (uint64_t)first};
   return NULL;
 }
+
+rheos__random_inputs rheos__random_inputs_of(const rheos__prepare *p) {
+  const bool keyed = p->num_inputs >= 4 && p->input_dtypes[1] == RHEOS_UINT64 &&
+                     p->input_dtypes[2] == RHEOS_UINT64 && p->input_dtypes[3] == RHEOS_INT32;
+  const bool has_range = p->num_inputs == (keyed ? 6 : 4);
+  return (rheos__random_inputs){keyed, has_range ? p->num_inputs - 2 : 0};
+}
+
+rheos_status *rheos__random_inputs_read(const rheos__random_inputs *told,
+                                        rheos_tensor *const *inputs, const rheos_shape *shape,
+                                        rheos__philox *out_philox, rheos__random_range *out_range) {
+  *out_range = (rheos__random_range){0};
+  if (told->keyed) {
+    RHEOS_TRY(rheos__philox_of_key(inputs, 1, out_philox));
+  } else {
+    RHEOS_TRY(rheos__check_seed(&inputs[1]->shape));
+    *out_philox = rheos__philox_of_seed(inputs[1]);
+  }
+  if (told->first_bound == 0) return NULL;
+  return rheos__random_range_of(inputs[told->first_bound], inputs[told->first_bound + 1], shape,
+                                out_range);
+}

@@ -81,6 +81,17 @@ rheos_status *rheos__random_parallel(rheos__step *step, int64_t count, int64_t f
 
 // ---- Inputs
 
+// How the inputs of a stateless op tell its generator and its range.
+typedef struct rheos__random_inputs {
+  bool keyed;       // a key, a counter and an algorithm, not a seed
+  int first_bound;  // the input `minval`; 0: there is no range
+} rheos__random_inputs;
+rheos__random_inputs rheos__random_inputs_of(const rheos__prepare *p);
+// What they tell, for numbers of that shape.
+rheos_status *rheos__random_inputs_read(const rheos__random_inputs *told,
+                                        rheos_tensor *const *inputs, const rheos_shape *shape,
+                                        rheos__philox *out_philox, rheos__random_range *out_range);
+
 // The value of the input `shape`.
 rheos_status *rheos__random_shape_of(const rheos_tensor *dims, rheos_shape *out_shape);
 // The range of the inputs `minval` and `maxval`; an empty one is refused if there are elements.

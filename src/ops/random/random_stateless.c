@@ -3,20 +3,12 @@
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
 
-static rheos_status *seeded_philox(rheos_tensor *const *inputs, int seed,
-                                   rheos__philox *out_philox) {
-  RHEOS_TRY(rheos__check_seed(&inputs[seed]->shape));
-  *out_philox = rheos__philox_of_seed(inputs[seed]);
-  return NULL;
-}
-
 // ---- Kernels
 
 typedef struct stateless_state {
   const rheos__distribution *distribution;
   rheos_dtype dtype;
-  bool keyed;       // a key, a counter and an algorithm, not a seed
-  int first_bound;  // the input `minval`; 0: there is no range
+  rheos__random_inputs told;
 } stateless_state;
 
 static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -24,14 +16,9 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   const stateless_state *s = state;
   rheos__philox philox;
   rheos_shape shape;
-  rheos__random_range range = {0};
-  RHEOS_TRY(s->keyed ? rheos__philox_of_key(inputs, 1, &philox)
-                     : seeded_philox(inputs, 1, &philox));
+  rheos__random_range range;
   RHEOS_TRY(rheos__random_shape_of(inputs[0], &shape));
-  if (s->first_bound > 0) {
-    const rheos_tensor *low = inputs[s->first_bound], *high = inputs[s->first_bound + 1];
-    RHEOS_TRY(rheos__random_range_of(low, high, &shape, &range));
-  }
+  RHEOS_TRY(rheos__random_inputs_read(&s->told, inputs, &shape, &philox, &range));
   RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
   return rheos__random_fill(step, s->distribution, philox, range, outputs[0]);
 }
@@ -42,10 +29,7 @@ static rheos_status *prepare(rheos__prepare *p, rheos__distribution_kind kind) {
   state->dtype = p->output_dtypes[0];
   state->distribution = rheos__distribution_of(kind, state->dtype);
   if (state->distribution == NULL) return rheos__no_kernel(p, state->dtype);
-  state->keyed = p->num_inputs >= 4 && p->input_dtypes[1] == RHEOS_UINT64 &&
-                 p->input_dtypes[2] == RHEOS_UINT64 && p->input_dtypes[3] == RHEOS_INT32;
-  if (p->num_inputs == 4 && !state->keyed) state->first_bound = 2;
-  if (p->num_inputs == 6) state->first_bound = 4;
+  state->told = rheos__random_inputs_of(p);
   p->compute = compute;
   return NULL;
 }
@@ -153,9 +137,9 @@ STATELESS(StatelessRandomUniformFullIntV2,
 static rheos_status *compute_key(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                  rheos_tensor **outputs) {
   const rheos__operands *o = state;
-  rheos__philox philox;
   (void)step;
-  RHEOS_TRY(seeded_philox(inputs, 0, &philox));
+  RHEOS_TRY(rheos__check_seed(&inputs[0]->shape));
+  const rheos__philox philox = rheos__philox_of_seed(inputs[0]);
   RHEOS_TRY(rheos__tensor_new(RHEOS_UINT64, &RHEOS_SHAPE(1), &outputs[0]));
   RHEOS_TRY(rheos__tensor_new(RHEOS_UINT64, &RHEOS_SHAPE(2), &outputs[1]));
   *(uint64_t *)outputs[0]->data = philox.key[0] | (uint64_t)philox.key[1] << 32;

@@ -3,6 +3,8 @@
 // comes to the host. Else all inputs do, the CPU's kernel runs, and outputs go back.
 #include "plan/segment/staged_node.h"
 
+#include "plan/entries/place.h"
+
 // Shapes depend on sizes, places and numbers of dimensions.
 enum { MAX_SHAPE_BYTES = 1024 };
 
@@ -60,13 +62,15 @@ rheos_status *rheos__stage_shapes(const rheos__segment *segment, const rheos__in
     rheos_tensor *input = inputs[i], *views = &out_staged->views[2 * i];
     if (input == NULL) continue;
     out_staged->on_device[i] = input;
-    if (is_constant(segment, in, i)) {
+    const bool stays =
+        rheos__device_of_input(segment->plan, &segment->plan->entries[in->entry], i) == 0;
+    if (is_constant(segment, in, i) && !stays) {
       const int32_t value = segment->input_values[in->first_operand + i];
       rheos__tensor_init_view(&views[1], input->dtype, &input->shape, workspace->data[value]);
       views[1].memory = segment->device->memory;
       out_staged->on_device[i] = &views[1];
       out_staged->on_host[i] = rheos_tensor_ref(input);
-    } else if (input->memory == NULL || may_tell_shapes(input)) {
+    } else if (stays || input->memory == NULL || may_tell_shapes(input)) {
       RHEOS_TRY(rheos__tensor_in(input, NULL, &out_staged->on_host[i]));
     } else {
       rheos__tensor_init_view(&views[0], input->dtype, &input->shape, NULL);

@@ -70,7 +70,9 @@ static rheos__memory *placed_in(const rheos__segment *segment, const rheos__inst
   if (in->kind != RHEOS__COMPUTE || (entry->signature->op->flags & RHEOS_OP_READS_SHAPES) != 0) {
     return NULL;
   }
-  if (!rheos__is_on_host(segment->device)) return segment->device->memory;
+  if (!rheos__is_on_host(segment->device)) {
+    return rheos__device_of_input(plan, entry, input) != 0 ? segment->device->memory : NULL;
+  }
   const bool keeps =
       entry->kept_on > 0 && rheos__device_of_input(plan, entry, input) == entry->kept_on;
   return keeps ? plan->context.devices[entry->kept_on]->memory : NULL;
