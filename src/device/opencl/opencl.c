@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "device/opencl/along.h"
+#include "device/opencl/bands.h"
 #include "device/opencl/card_memory.h"
 #include "device/opencl/color.h"
 #include "device/opencl/conv.h"
 #include "device/opencl/crop.h"
+#include "device/opencl/cross.h"
 #include "device/opencl/dilation.h"
 #include "device/opencl/einsum.h"
 #include "device/opencl/index.h"
@@ -86,6 +88,10 @@ static const rheos__prepare_fn scan[] = {rheos__cl_prepare_scan, NULL};
 static const rheos__prepare_fn top_k[] = {rheos__cl_prepare_top_k, NULL};
 static const rheos__prepare_fn spread[] = {rheos__cl_prepare_spread, NULL};
 static const rheos__prepare_fn slice_assign[] = {rheos__cl_prepare_slice_assign, NULL};
+static const rheos__prepare_fn bands[] = {rheos__cl_prepare_bands, NULL};
+static const rheos__prepare_fn bands_part[] = {rheos__cl_prepare_bands_part, NULL};
+static const rheos__prepare_fn bands_set[] = {rheos__cl_prepare_bands_set, NULL};
+static const rheos__prepare_fn cross[] = {rheos__cl_prepare_cross, NULL};
 static const rheos__prepare_fn band[] = {rheos__cl_prepare_band, NULL};
 static const rheos__prepare_fn mirror_pad[] = {rheos__cl_prepare_mirror_pad, NULL};
 static const rheos__prepare_fn mirror_pad_grad[] = {rheos__cl_prepare_mirror_pad_grad, NULL};
@@ -213,6 +219,7 @@ static const op_kernels table[] = {
     {&rheos__op_CropAndResize, crop},
     {&rheos__op_CropAndResizeGradBoxes, crop_grad_boxes},
     {&rheos__op_CropAndResizeGradImage, crop_grad_image},
+    {&rheos__op_Cross, cross},
     {&rheos__op_Cumprod, scan},
     {&rheos__op_Cumsum, scan},
     {&rheos__op_CumulativeLogsumexp, scan},
@@ -297,7 +304,13 @@ static const op_kernels table[] = {
     {&rheos__op_MatrixBandPart, band},
     {&rheos__op_MatrixDiag, spread},
     {&rheos__op_MatrixDiagPart, copy},
+    {&rheos__op_MatrixDiagPartV2, bands_part},
+    {&rheos__op_MatrixDiagPartV3, bands_part},
+    {&rheos__op_MatrixDiagV2, bands},
+    {&rheos__op_MatrixDiagV3, bands},
     {&rheos__op_MatrixSetDiag, spread},
+    {&rheos__op_MatrixSetDiagV2, bands_set},
+    {&rheos__op_MatrixSetDiagV3, bands_set},
     {&rheos__op_Max, reduction},
     {&rheos__op_MaxPool, pool},
     {&rheos__op_MaxPool3D, pool},

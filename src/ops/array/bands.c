@@ -1,8 +1,11 @@
 // Bands of matrices: the diagonals from k[0] to k[1], 0 the main one, positive ones above it. They
 // are packed as rows, the uppermost first, padded to one length on the left or on the right.
+#include "ops/array/bands.h"
+
 #include <string.h>
 
 #include "base/numbers.h"
+#include "ops/array/band_formulas.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
@@ -18,20 +21,14 @@ static int64_t longest_of(const band *b) {
 }
 
 static int64_t length_of(const band *b, int64_t diagonal) {
-  return rheos__min(b->rows + rheos__min(diagonal, 0), b->columns - rheos__max(diagonal, 0));
+  return diagonal_length(diagonal, b->rows, b->columns);
 }
 
-// Where a diagonal starts in its packed row.
-static int64_t start_of(const band *b, int64_t diagonal) {
-  const bool left = (diagonal >= 0 && b->upper_left) || (diagonal <= 0 && b->lower_left);
-  return left ? 0 : longest_of(b) - length_of(b, diagonal);
-}
-
-static void read_align(const rheos__attrs *attrs, band *b) {
+void rheos__band_align(const rheos__attrs *attrs, bool *out_upper_left, bool *out_lower_left) {
   const rheos_attr_value *value = rheos__attrs_find(attrs, "align");
   const char *align = value != NULL ? rheos__attr_string(attrs, "align") : "LEFT_LEFT";
-  b->upper_left = strncmp(align, "LEFT_", 5) == 0;
-  b->lower_left = strcmp(strchr(align, '_'), "_LEFT") == 0;
+  *out_upper_left = strncmp(align, "LEFT_", 5) == 0;
+  *out_lower_left = strcmp(strchr(align, '_'), "_LEFT") == 0;
 }
 
 static rheos_status *read_k(const int64_t *k, int64_t count, band *b) {
@@ -78,7 +75,7 @@ static rheos_status *k_of(const rheos__operands *o, const void *const *inputs, i
   int64_t k[2] = {0, 0};
   const int64_t count = rheos_shape_num_elements(&o->input_shapes[input]);
   for (int64_t i = 0; i < 2 && i < count; ++i) k[i] = rheos__operand_int(o, inputs, input, i);
-  read_align(o->attrs, b);
+  rheos__band_align(o->attrs, &b->upper_left, &b->lower_left);
   return read_k(k, count, b);
 }
 
@@ -95,8 +92,10 @@ static rheos_status *copy_band(const band *b, rheos_dtype dtype, int64_t batch, 
   for (int64_t d = b->upper; d >= b->lower; --d) {
     const int64_t length = length_of(b, d);
     if (length <= 0) continue;
-    const int64_t in_matrix = rheos__max(-d, 0) * b->columns + rheos__max(d, 0);
-    const int64_t in_packed = (b->upper - d) * longest + start_of(b, d);
+    const int64_t in_matrix = first_row_of(d) * b->columns + first_column_of(d);
+    const int64_t start =
+        diagonal_start(d, b->rows, b->columns, longest, b->upper_left, b->lower_left);
+    const int64_t in_packed = (b->upper - d) * longest + start;
     rheos__copy copy;
     rheos__copy_init(&copy, dtype);
     copy.in_start = to_matrix ? in_packed : in_matrix;
