@@ -100,26 +100,25 @@ static rheos_status *decline(rheos__prepare *p) {
   return NULL;
 }
 
-static rheos__placing placing_of(const rheos__prepare *p, int32_t input, int64_t depth,
+static rheos__placing placing_of(const rheos__prepare *p, int32_t input, rheos__named_places named,
                                  const int64_t *dims) {
-  const int64_t count = rheos_shape_num_elements(&p->input_shapes[input]);
   return (rheos__placing){.indices = {input, 0},
                           .keys = {RHEOS__SCRATCH, 0},
                           .index_dtype = p->input_dtypes[input],
-                          .num_rows = depth > 0 ? count / depth : 0,
-                          .depth = depth,
+                          .num_rows = named.rows,
+                          .depth = named.depth,
                           .dims = dims};
 }
 
-// Of coordinates in the last dimension of the input. Of none each row changes all there is.
+// Of numbers of rows.
+static rheos__placing placing_of_rows(const rheos__prepare *p, int32_t input, const int64_t *dims) {
+  const int64_t count = rheos_shape_num_elements(&p->input_shapes[input]);
+  return placing_of(p, input, (rheos__named_places){1, count}, dims);
+}
+
 static rheos__placing placing_of_coordinates(const rheos__prepare *p, int32_t input,
                                              const int64_t *dims) {
-  const rheos_shape *indices = &p->input_shapes[input];
-  rheos__placing placing = placing_of(p, input, indices->dims[indices->rank - 1], dims);
-  if (placing.depth == 0) {
-    placing.num_rows = rheos__shape_product(indices, 0, indices->rank - 1);
-  }
-  return placing;
+  return placing_of(p, input, rheos__places_of(&p->input_shapes[input]), dims);
 }
 
 static rheos__change_kind change_named(const char *op) {
@@ -210,7 +209,7 @@ rheos_status *rheos__cl_prepare_unsorted_segment(rheos__prepare *p) {
   const rheos_shape *out = &p->output_shapes[0];
   const rheos__segment_kind kind = rheos__segment_kind_named(p->op->name);
   RHEOS_TRY(p->op->prepare(p));
-  begun b = {.placing = placing_of(p, 1, 1, out->dims)};
+  begun b = {.placing = placing_of_rows(p, 1, out->dims)};
   set_joining(p, &b, 0, rheos__shape_product(data, ids->rank, data->rank));
   RHEOS_TRY(begin(p, &b, rheos__segment_change(kind)));
   if (b.launch == NULL) return NULL;
@@ -281,7 +280,7 @@ rheos_status *rheos__cl_prepare_scatter(rheos__prepare *p) {
   RHEOS_TRY(p->op->prepare(p));
   const rheos__scatter *inner = p->state;
   const rheos__placing placing =
-      inner->by_coordinates ? placing_of_coordinates(p, 1, NULL) : placing_of(p, 1, 1, NULL);
+      inner->by_coordinates ? placing_of_coordinates(p, 1, NULL) : placing_of_rows(p, 1, NULL);
   // One number for all rows does not tell how long they are.
   const bool is_number = !inner->by_coordinates && p->input_shapes[2].rank == 0;
   if (!rheos__placing_can(card, &placing) || !formula_of(card, inner->change, dtype, &formula)) {

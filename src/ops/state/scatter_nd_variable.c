@@ -38,8 +38,9 @@ static rheos_status *scatter(rheos_tensor *variable, const rheos__scatter *s,
                              const rheos_tensor *indices, const rheos_tensor *updates) {
   const rheos_shape *shape = &variable->shape;
   RHEOS_TRY(check_shapes(shape, &indices->shape, &updates->shape));
-  int64_t depth = indices->shape.dims[indices->shape.rank - 1], place;
-  int64_t rows = rheos__shape_product(&indices->shape, 0, indices->shape.rank - 1);
+  const rheos__named_places named = rheos__places_of(&indices->shape);
+  const int64_t depth = named.depth, rows = named.rows;
+  int64_t place;
   int64_t run = rheos__shape_product(shape, (int32_t)depth, shape->rank);
   int64_t size = run * (int64_t)rheos_dtype_size(variable->dtype);
   for (int64_t row = 0; row < rows && !s->ignore_bad_indices; ++row) {
