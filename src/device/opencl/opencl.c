@@ -7,6 +7,7 @@
 
 #include "device/opencl/along.h"
 #include "device/opencl/bands.h"
+#include "device/opencl/bisect.h"
 #include "device/opencl/card_memory.h"
 #include "device/opencl/color.h"
 #include "device/opencl/conv.h"
@@ -91,6 +92,9 @@ static const rheos__prepare_fn slice_assign[] = {rheos__cl_prepare_slice_assign,
 static const rheos__prepare_fn bands[] = {rheos__cl_prepare_bands, NULL};
 static const rheos__prepare_fn bands_part[] = {rheos__cl_prepare_bands_part, NULL};
 static const rheos__prepare_fn bands_set[] = {rheos__cl_prepare_bands_set, NULL};
+static const rheos__prepare_fn lower_bound[] = {rheos__cl_prepare_lower_bound, NULL};
+static const rheos__prepare_fn upper_bound[] = {rheos__cl_prepare_upper_bound, NULL};
+static const rheos__prepare_fn bucketize[] = {rheos__cl_prepare_bucketize, NULL};
 static const rheos__prepare_fn cross[] = {rheos__cl_prepare_cross, NULL};
 static const rheos__prepare_fn band[] = {rheos__cl_prepare_band, NULL};
 static const rheos__prepare_fn mirror_pad[] = {rheos__cl_prepare_mirror_pad, NULL};
@@ -201,6 +205,7 @@ static const op_kernels table[] = {
     {&rheos__op_BlockLSTMGradV2, lstm_grad},
     {&rheos__op_BlockLSTMV2, lstm},
     {&rheos__op_BroadcastTo, copy},
+    {&rheos__op_Bucketize, bucketize},
     {&rheos__op_Cast, elementwise},
     {&rheos__op_Ceil, elementwise},
     {&rheos__op_ClipByValue, elementwise},
@@ -300,6 +305,7 @@ static const op_kernels table[] = {
     {&rheos__op_LogicalAnd, elementwise},
     {&rheos__op_LogicalNot, elementwise},
     {&rheos__op_LogicalOr, elementwise},
+    {&rheos__op_LowerBound, lower_bound},
     {&rheos__op_MatMul, matmul},
     {&rheos__op_MatrixBandPart, band},
     {&rheos__op_MatrixDiag, spread},
@@ -505,6 +511,7 @@ static const op_kernels table[] = {
     {&rheos__op_UnsortedSegmentMin, unsorted_segment},
     {&rheos__op_UnsortedSegmentProd, unsorted_segment},
     {&rheos__op_UnsortedSegmentSum, unsorted_segment},
+    {&rheos__op_UpperBound, upper_bound},
     {&rheos__op_VarHandleOp, own},
     {&rheos__op_Variable, own},
     {&rheos__op_VariableV2, own},
