@@ -15,13 +15,15 @@ static const char gather_source[] =
     "kernel void gather(global const char *bx, ulong ox, global const char *bi, ulong oi,\n"
     "                   global char *bz, ulong oz, long count, long outer, long each, long inner,\n"
     "                   ulong limit) {\n"
-    "  const ulong at = get_global_id(0);\n"
-    "  if (at >= (ulong)count) return;\n"
-    "  const ulong slot = at / inner, block = slot / each, batch = block / outer;\n"
-    "  const long index = ((global const INDEX *)(bi + oi))[batch * each + slot % each];\n"
+    "  const number at = get_global_id(0);\n"
+    "  if (at >= (number)count) return;\n"
+    "  const number slot = at / (number)inner, block = slot / (number)each;\n"
+    "  const number batch = block / (number)outer, item = slot % (number)each;\n"
+    "  const long index = ((global const INDEX *)(bi + oi))[(long)batch * each + item];\n"
     "  WORD value = 0;\n"
     "  if (index >= 0 && (ulong)index < limit) {\n"
-    "    value = ((global const WORD *)(bx + ox))[(block * limit + index) * inner + at % inner];\n"
+    "    value = ((global const WORD *)(bx + ox))[(block * limit + index) * inner + at % "
+    "(number)inner];\n"
     "  }\n"
     "  ((global WORD *)(bz + oz))[at] = value;\n"
     "}\n";
@@ -31,10 +33,10 @@ static const char gather_nd_source[] =
     "kernel void gather(global const char *bx, ulong ox, global const char *bi, ulong oi,\n"
     "                   global char *bz, ulong oz, long count, long run, long depth, ulong d0,\n"
     "                   ulong d1, ulong d2, ulong d3, ulong d4, ulong d5, ulong d6, ulong d7) {\n"
-    "  const ulong at = get_global_id(0);\n"
-    "  if (at >= (ulong)count) return;\n"
+    "  const number at = get_global_id(0);\n"
+    "  if (at >= (number)count) return;\n"
     "  const ulong sizes[8] = {d0, d1, d2, d3, d4, d5, d6, d7};\n"
-    "  global const INDEX *index = (global const INDEX *)(bi + oi) + at / run * depth;\n"
+    "  global const INDEX *index = (global const INDEX *)(bi + oi) + at / (number)run * depth;\n"
     "  ulong place = 0;\n"
     "  bool is_there = true;\n"
     "  for (long d = 0; d < depth && is_there; d++) {\n"
@@ -42,7 +44,7 @@ static const char gather_nd_source[] =
     "    place = place * sizes[d] + (ulong)index[d];\n"
     "  }\n"
     "  WORD value = 0;\n"
-    "  if (is_there) value = ((global const WORD *)(bx + ox))[place * run + at % run];\n"
+    "  if (is_there) value = ((global const WORD *)(bx + ox))[place * run + at % (number)run];\n"
     "  ((global WORD *)(bz + oz))[at] = value;\n"
     "}\n";
 
@@ -68,7 +70,8 @@ static rheos_status *add_gather(rheos__prepare *p, const gathering *g, rheos__la
   const rheos__stage_operand operands[] = {{0, 0}, {1, 0}, {p->num_inputs, 0}};
   const rheos__grid grid = {1, {(size_t)count}, {0}};
   rheos__text text = {0};
-  rheos__cl_add(&text, "#define WORD %s\n#define INDEX %s\n", word, index);
+  rheos__cl_add(&text, "#define WORD %s\n#define INDEX %s\ntypedef %s number;\n", word, index,
+                count < INT32_MAX ? "uint" : "ulong");
   rheos__text_add_string(&text, g->by_coordinates ? gather_nd_source : gather_source);
   rheos__launch_add_text(launch, &text, "gather", operands, 3, &grid);
   rheos__launch_set_number(launch, count);
