@@ -61,7 +61,7 @@ static void run_on(const card_trial *t, const char *device, int times, rheos_ten
   size_t num_feeds = 0;
   for (int i = 0; i < t->num_inputs; i++) {
     const rheos_dtype dtype = rheos_tensor_dtype(t->inputs[i]);
-    if (!rheos_dtype_is_floating(dtype)) {
+    if (!rheos_dtype_is_floating(dtype) || (t->first_constant > 0 && i >= t->first_constant)) {
       inputs[i] = rheos_constant(s, t->inputs[i], NULL);
       continue;
     }

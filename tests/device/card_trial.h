@@ -10,6 +10,7 @@ enum { CARD_TRIAL_INPUTS = 6, CARD_TRIAL_ATTRS = 8 };
 // Floating-point inputs are fed, whole numbers are constants. Takes the tensors.
 typedef struct card_trial {
   const char *op;
+  int first_constant;  // this input and what follows are constants, whatever they are; 0: none is
   int num_outputs, num_inputs, num_attrs;
   rheos_tensor *inputs[CARD_TRIAL_INPUTS];
   rheos_attr attrs[CARD_TRIAL_ATTRS];

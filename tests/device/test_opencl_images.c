@@ -71,6 +71,42 @@ static void test_resizes_of_all_sizes(void **unused) {
   }
 }
 
+// ---- Scaled and moved
+
+static rheos_tensor *pair(float first, float second) {
+  const float values[] = {first, second};
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2), values, &tensor));
+  return tensor;
+}
+
+static void try_scaling(const sizes *s, const char *filter, bool antialias, bool is_gradient,
+                        bool is_constant) {
+  const rheos_shape small = RHEOS_SHAPE(s->batch, s->in[0], s->in[1], s->channels);
+  const rheos_shape large = RHEOS_SHAPE(s->batch, s->out[0], s->out[1], s->channels);
+  card_trial t = {.op = is_gradient ? "ScaleAndTranslateGrad" : "ScaleAndTranslate",
+                  .first_constant = is_constant ? 2 : 0,
+                  .num_outputs = 1};
+  card_trial_add(&t, card_trial_numbers(RHEOS_FLOAT, is_gradient ? large : small, 71));
+  card_trial_add(
+      &t, is_gradient ? card_trial_numbers(RHEOS_FLOAT, small, 73) : card_trial_ints(s->out, 2));
+  card_trial_add(&t, pair((float)s->out[0] / (float)s->in[0], 0.7f));
+  card_trial_add(&t, pair(0.25f, -1.5f));
+  card_trial_add_attr(&t, rheos_attr_string("kernel_type", filter, strlen(filter)));
+  card_trial_add_attr(&t, rheos_attr_bool("antialias", antialias));
+  card_trial_check(&t);
+}
+
+static void test_scaling_of_all_sizes(void **unused) {
+  (void)unused;
+  for (int i = 0; i < NUM_SIZES; i++) {
+    for (int k = 0; k < 4; k++) {
+      try_scaling(&of_pictures[i], "lanczos3", k % 2 == 0, k / 2 != 0, k % 2 == 0);
+      try_scaling(&of_pictures[i], "triangle", k % 2 == 0, k / 2 != 0, k % 2 != 0);
+    }
+  }
+}
+
 // ---- Crops
 
 typedef struct crops {
@@ -277,6 +313,7 @@ int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_resizes_of_all_sizes),
+                                     cmocka_unit_test(test_scaling_of_all_sizes),
                                      cmocka_unit_test(test_crops_of_all_sizes),
                                      cmocka_unit_test(test_colors_of_all_sizes),
                                      cmocka_unit_test(test_neighbours_of_all_channels),

@@ -28,6 +28,7 @@
 #include "device/opencl/recurrent.h"
 #include "device/opencl/reduce.h"
 #include "device/opencl/resize.h"
+#include "device/opencl/scaling.h"
 #include "device/opencl/scatter.h"
 #include "device/opencl/softmax.h"
 #include "device/opencl/update.h"
@@ -114,6 +115,8 @@ static const rheos__prepare_fn lrn_grad[] = {rheos__cl_prepare_lrn_grad, NULL};
 static const rheos__prepare_fn dilation[] = {rheos__cl_prepare_dilation, NULL};
 static const rheos__prepare_fn dilation_by_input[] = {rheos__cl_prepare_dilation_by_input, NULL};
 static const rheos__prepare_fn dilation_by_filter[] = {rheos__cl_prepare_dilation_by_filter, NULL};
+static const rheos__prepare_fn scaling[] = {rheos__cl_prepare_scaling, NULL};
+static const rheos__prepare_fn scaling_grad[] = {rheos__cl_prepare_scaling_grad, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
 static const rheos__prepare_fn lstm[] = {rheos__cl_prepare_lstm, NULL};
 static const rheos__prepare_fn lstm_cell_grad[] = {rheos__cl_prepare_lstm_cell_grad, NULL};
@@ -419,6 +422,8 @@ static const op_kernels table[] = {
     {&rheos__op_Round, elementwise},
     {&rheos__op_Rsqrt, elementwise},
     {&rheos__op_RsqrtGrad, elementwise},
+    {&rheos__op_ScaleAndTranslate, scaling},
+    {&rheos__op_ScaleAndTranslateGrad, scaling_grad},
     {&rheos__op_ScatterAdd, scatter},
     {&rheos__op_ScatterDiv, scatter},
     {&rheos__op_ScatterMax, scatter},

@@ -1,6 +1,8 @@
 // ScaleAndTranslate: images at another scale and place by a filter that is stretched when they
 // become smaller, and its gradient, the same sums turned round. Along either dimension an output
 // pixel is a weighted sum of a span of input pixels; the weights are float in TensorFlow's order.
+#include "ops/image/scale_and_translate.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -71,15 +73,11 @@ static rheos_status *kernel_of(const rheos__attrs *attrs, const kernel **out_ker
   return RHEOS_INVALID("Unrecognized kernel type: %s", name);
 }
 
-// ---- Spans: output pixel `at` is the sum of weights[at * width ..] over pixels from starts[at]
+// ---- Spans
 
-typedef struct spans {
-  int64_t out, width;
-  int64_t *starts, *counts;
-  float *weights;
-} spans;
+typedef rheos__spans spans;
 
-static void spans_free(spans *s) {
+void rheos__spans_deinit(spans *s) {
   rheos__free(s->starts);
   rheos__free(s->counts);
   rheos__free(s->weights);
@@ -108,13 +106,18 @@ static void fill_span(const kernel *k, spans *s, int64_t at, int64_t in, float i
   for (int64_t i = 0; i < s->counts[at]; i++) weights[i] *= scale;
 }
 
-static rheos_status *spans_init(spans *s, const kernel *k, int64_t in, int64_t out, float scale,
-                                float translation, bool antialias) {
+rheos_status *rheos__spans_init(spans *s, const rheos__attrs *attrs, int64_t in, int64_t out,
+                                float scale, float translation) {
+  const bool antialias = rheos__attr_bool(attrs, "antialias");
+  const kernel *k = NULL;
+  size_t count;
+  *s = (spans){.out = out};
+  RHEOS_TRY(kernel_of(attrs, &k));
+  if (!(scale > 0)) return RHEOS_INVALID("Scale must be greater than zero.");
   const float inverse = (float)(1.0 / (double)scale), shift = -inverse * translation;
   const float stretch = antialias && inverse > 1 ? inverse : 1;
   const float half = ceilf(k->radius * stretch);
-  size_t count;
-  *s = (spans){.out = out, .width = half < (float)in ? 2 * (int64_t)half + 1 : in};
+  s->width = half < (float)in ? 2 * (int64_t)half + 1 : in;
   if (s->width > in) s->width = in;
   if (!rheos__mul_size((size_t)out, (size_t)s->width, &count)) {
     return RHEOS_INVALID("images are too large");
@@ -227,29 +230,25 @@ static rheos_status *run_call(call *c, rheos__step *step, bool is_gradient) {
 
 static rheos_status *make_and_run(call *c, rheos__step *step, const rheos__attrs *attrs,
                                   const float *scale, const float *translation, bool is_gradient) {
-  const kernel *k = NULL;
-  const bool antialias = rheos__attr_bool(attrs, "antialias");
   size_t rows, length, count;
-  RHEOS_TRY(kernel_of(attrs, &k));
-  if (!(scale[0] > 0 && scale[1] > 0)) return RHEOS_INVALID("Scale must be greater than zero.");
   if (!rheos__mul_size((size_t)c->batch, (size_t)c->in_height, &rows) ||
       !rheos__mul_size((size_t)c->out_width, (size_t)c->channels, &length) ||
       !rheos__mul_size(rows, length, &count)) {
     return RHEOS_INVALID("images are too large");
   }
   rheos_status *status =
-      spans_init(&c->rows, k, c->in_height, c->out_height, scale[0], translation[0], antialias);
+      rheos__spans_init(&c->rows, attrs, c->in_height, c->out_height, scale[0], translation[0]);
   if (status == NULL) {
     status =
-        spans_init(&c->columns, k, c->in_width, c->out_width, scale[1], translation[1], antialias);
+        rheos__spans_init(&c->columns, attrs, c->in_width, c->out_width, scale[1], translation[1]);
   }
   if (status == NULL && (c->middle = rheos__alloc_array(count, sizeof *c->middle)) == NULL) {
     status = rheos__out_of_memory();
   }
   if (status == NULL) status = run_call(c, step, is_gradient);
   rheos__free(c->middle);
-  spans_free(&c->rows);
-  spans_free(&c->columns);
+  rheos__spans_deinit(&c->rows);
+  rheos__spans_deinit(&c->columns);
   return status;
 }
 
