@@ -7,6 +7,7 @@
 #include "device/opencl/along.h"
 #include "device/opencl/bands.h"
 #include "device/opencl/bisect.h"
+#include "device/opencl/argmax_grad.h"
 #include "device/opencl/color.h"
 #include "device/opencl/conv.h"
 #include "device/opencl/crop.h"
@@ -115,6 +116,7 @@ static const rheos__prepare_fn lrn_grad[] = {rheos__cl_prepare_lrn_grad, NULL};
 static const rheos__prepare_fn dilation[] = {rheos__cl_prepare_dilation, NULL};
 static const rheos__prepare_fn dilation_by_input[] = {rheos__cl_prepare_dilation_by_input, NULL};
 static const rheos__prepare_fn dilation_by_filter[] = {rheos__cl_prepare_dilation_by_filter, NULL};
+static const rheos__prepare_fn argmax_grad[] = {rheos__cl_prepare_argmax_grad, NULL};
 static const rheos__prepare_fn scaling[] = {rheos__cl_prepare_scaling, NULL};
 static const rheos__prepare_fn scaling_grad[] = {rheos__cl_prepare_scaling_grad, NULL};
 static const rheos__prepare_fn add_n[] = {rheos__cl_prepare_add_n, NULL};
@@ -322,8 +324,12 @@ static const op_kernels table[] = {
     {&rheos__op_MaxPool, pool},
     {&rheos__op_MaxPool3D, pool},
     {&rheos__op_MaxPool3DGrad, pool},
+    {&rheos__op_MaxPool3DGradGrad, pool},
     {&rheos__op_MaxPoolGrad, pool},
+    {&rheos__op_MaxPoolGradGrad, pool},
+    {&rheos__op_MaxPoolGradGradV2, pool},
     {&rheos__op_MaxPoolGradV2, pool},
+    {&rheos__op_MaxPoolGradWithArgmax, argmax_grad},
     {&rheos__op_MaxPoolV2, pool},
     {&rheos__op_MaxPoolWithArgmax, pool},
     {&rheos__op_Maximum, elementwise},

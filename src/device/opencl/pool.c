@@ -28,6 +28,7 @@ static const char *macros_of(rheos__pool_kind kind) {
     case RHEOS__POOL_MAX_GRAD: return "#define POOL_MAX 1\n";
     case RHEOS__POOL_MAX_3D_GRAD: return "#define POOL_MAX_3D 1\n";
     case RHEOS__POOL_AVERAGE_GRAD: return "#define POOL_AVERAGE 1\n";
+    case RHEOS__POOL_MAX_GRAD_GRAD: return "#define POOL_GRAD_GRAD 1\n";
     default: return NULL;
   }
 }

@@ -82,6 +82,27 @@ kernel void run(global const char *bx, ulong ox, global char *bz, ulong oz, glob
 #endif
 #endif
 }
+#elif POOL_GRAD_GRAD
+// What arrives at the first element that equals the largest; bx: the image, by: the result, bg: what
+// arrives.
+kernel void run(global const char *bx, ulong ox, global const char *by, ulong oy,
+                global const char *bg, ulong og, global char *bz, ulong oz, pool given,
+                long count) {
+  BEGIN
+  const int4 o = place_of((int)(at / (ulong)p->channels), p->w.out);
+  const int to = result_at(&p->w, o, c);
+  const COMPUTED largest = LOAD(((global const STORED *)(by + oy))[to]);
+  int found = -1;
+  FOR_TAPS(k) {
+    const int4 i = covered(&p->w, o, k);
+    if (found >= 0 || !is_inside(&p->w, i)) continue;
+    const int from = image_at(&p->w, i, c);
+    if (LOAD(((global const STORED *)(bx + ox))[from]) == largest) found = from;
+  }
+  STORED z = STORE(0);
+  if (found >= 0) z = ((global const STORED *)(bg + og))[found];
+  ((global STORED *)(bz + oz))[to] = z;
+}
 #else
 // bx: the image (not read for averages), by: the result, bd: what arrives. In the order of the
 // windows, which is that of falling taps.

@@ -465,21 +465,13 @@ POOL_OP(AvgPool3DGrad, AVERAGE_GRAD, 3, "sp>i", grad_AvgPool3DGrad,
 
 // ---- MaxPoolGradWithArgmax: the windows were done before, what is left is adding at indices
 
-typedef struct argmax_state {
-  rheos_dtype index_dtype;
-  rheos__add_fn add;
-  size_t element_bytes;
-  int64_t elements, pooled;     // of the result; of what arrives
-  int64_t image, pooled_image;  // of one batch entry, unless indices count the batch
-} argmax_state;
-
 static rheos_status *run_with_argmax(const void *state, const void *const *inputs,
                                      void *const *outputs, void *scratch, int64_t first_unit,
                                      int64_t last_unit) {
   (void)scratch;
   (void)first_unit;
   (void)last_unit;
-  const argmax_state *s = state;
+  const rheos__argmax_grad *s = state;
   char *out = outputs[0];
   memset(out, 0, (size_t)s->elements * s->element_bytes);
   for (int64_t i = 0; i < s->pooled; i++) {
@@ -499,7 +491,7 @@ static const rheos__pool_op op_with_argmax = {RHEOS__POOL_ARGMAX, 2, "ipp>i"};
 
 static rheos_status *prepare_with_argmax(rheos__prepare *p) {
   const rheos__operands *operands = rheos__keep_operands(p);
-  argmax_state *s = RHEOS_NEW_STATE(p, argmax_state);
+  rheos__argmax_grad *s = RHEOS_NEW_STATE(p, rheos__argmax_grad);
   if (operands == NULL || s == NULL) return rheos__out_of_memory();
   rheos__pool pool;
   RHEOS_TRY(describe(operands, &op_with_argmax, NULL, NULL, &pool));

@@ -58,4 +58,13 @@ typedef struct rheos__pool_state {
   bool wide_index;
 } rheos__pool_state;
 
+// The state of the gradient that goes to elements by their indices.
+typedef struct rheos__argmax_grad {
+  rheos_dtype index_dtype;
+  rheos__add_fn add;
+  size_t element_bytes;
+  int64_t elements, pooled;     // of the result; of what arrives
+  int64_t image, pooled_image;  // of one batch entry, unless indices count the batch
+} rheos__argmax_grad;
+
 #endif  // RHEOS_SRC_OPS_NN_POOL_H
