@@ -8,6 +8,7 @@
 #include "device/opencl/bands.h"
 #include "device/opencl/bisect.h"
 #include "device/opencl/argmax_grad.h"
+#include "device/opencl/check.h"
 #include "device/opencl/color.h"
 #include "device/opencl/conv.h"
 #include "device/opencl/crop.h"
@@ -116,6 +117,7 @@ static const rheos__prepare_fn lrn_grad[] = {rheos__cl_prepare_lrn_grad, NULL};
 static const rheos__prepare_fn dilation[] = {rheos__cl_prepare_dilation, NULL};
 static const rheos__prepare_fn dilation_by_input[] = {rheos__cl_prepare_dilation_by_input, NULL};
 static const rheos__prepare_fn dilation_by_filter[] = {rheos__cl_prepare_dilation_by_filter, NULL};
+static const rheos__prepare_fn check_numerics[] = {rheos__cl_prepare_check_numerics, NULL};
 static const rheos__prepare_fn argmax_grad[] = {rheos__cl_prepare_argmax_grad, NULL};
 static const rheos__prepare_fn scaling[] = {rheos__cl_prepare_scaling, NULL};
 static const rheos__prepare_fn scaling_grad[] = {rheos__cl_prepare_scaling_grad, NULL};
@@ -211,6 +213,8 @@ static const op_kernels table[] = {
     {&rheos__op_Bucketize, bucketize},
     {&rheos__op_Cast, elementwise},
     {&rheos__op_Ceil, elementwise},
+    {&rheos__op_CheckNumerics, check_numerics},
+    {&rheos__op_CheckNumericsV2, check_numerics},
     {&rheos__op_ClipByValue, elementwise},
     {&rheos__op_Concat, join},
     {&rheos__op_ConcatV2, join},

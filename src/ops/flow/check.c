@@ -1,4 +1,6 @@
 // Ops that look at values on the way: checks that can fail a step, and printing.
+#include "ops/flow/check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +11,11 @@
 
 // ---- CheckNumerics
 
-enum { HAS_INF = 1, HAS_NAN = 2, HAS_MINUS_INF = 4 };
-
 static unsigned flaws_of(double value) {
-  return isnan(value) ? HAS_NAN : !isinf(value) ? 0 : value < 0 ? HAS_MINUS_INF : HAS_INF;
+  return isnan(value)    ? RHEOS__HAS_NAN
+         : !isinf(value) ? 0
+         : value < 0     ? RHEOS__HAS_MINUS_INF
+                         : RHEOS__HAS_INF;
 }
 
 static unsigned flaws(rheos_dtype dtype, const void *data, int64_t count) {
@@ -40,27 +43,38 @@ static const char *const signed_names[] = {
     "-Inf", "-Inf and +Inf", "-Inf and NaN", "-Inf, +Inf, and NaN",
 };
 
+rheos_status *rheos__flaws_status(const rheos__op_def *op, const rheos__attrs *attrs,
+                                  unsigned flaws) {
+  const bool tells_signs = op == &rheos__op_CheckNumericsV2;
+  if (flaws == 0) return NULL;
+  return RHEOS_INVALID("%s : Tensor had %s values", rheos__attr_string(attrs, "message"),
+                       tells_signs ? signed_names[flaws] : names[flaws]);
+}
+
+typedef struct numerics_check {
+  const rheos__op_def *op;
+  const rheos__attrs *attrs;
+  rheos_dtype dtype;
+  int64_t count;
+} numerics_check;
+
 static rheos_status *run_check_numerics(const void *state, const void *const *inputs,
                                         void *const *outputs, void *scratch, int64_t first_unit,
                                         int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
-  rheos_dtype dtype = o->input_dtypes[0];
-  int64_t count = rheos_shape_num_elements(&o->input_shapes[0]);
-  unsigned found = flaws(dtype, inputs[0], count);
-  if (found != 0) {
-    const char *what = o->numbers[0] != 0 ? signed_names[found] : names[found];
-    return RHEOS_INVALID("%s : Tensor had %s values", rheos__attr_string(o->attrs, "message"),
-                         what);
-  }
+  const numerics_check *c = state;
+  RHEOS_TRY(rheos__flaws_status(c->op, c->attrs, flaws(c->dtype, inputs[0], c->count)));
   if (outputs[0] == inputs[0]) return NULL;
-  return rheos__copy_elements(dtype, outputs[0], inputs[0], count);
+  return rheos__copy_elements(c->dtype, outputs[0], inputs[0], c->count);
 }
 
 static rheos_status *prepare_check_numerics(rheos__prepare *p) {
+  numerics_check *c = RHEOS_NEW_STATE(p, numerics_check);
+  if (c == NULL) return rheos__out_of_memory();
+  *c = (numerics_check){p->op, p->attrs, p->input_dtypes[0],
+                        rheos_shape_num_elements(&p->input_shapes[0])};
   p->reuse_input = 0;
-  RHEOS_TRY(rheos__answer_run_operands(p, run_check_numerics, 1));
-  ((rheos__operands *)p->state)->numbers[0] = p->op == &rheos__op_CheckNumericsV2;
+  p->run = run_check_numerics;
   return NULL;
 }
 
