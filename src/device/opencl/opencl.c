@@ -15,6 +15,7 @@
 #include "device/opencl/cross.h"
 #include "device/opencl/dilation.h"
 #include "device/opencl/einsum.h"
+#include "device/opencl/fake_quant.h"
 #include "device/opencl/index.h"
 #include "device/opencl/launch.h"
 #include "device/opencl/loop.h"
@@ -30,6 +31,7 @@
 #include "device/opencl/recurrent.h"
 #include "device/opencl/reduce.h"
 #include "device/opencl/resize.h"
+#include "device/opencl/rounding.h"
 #include "device/opencl/scaling.h"
 #include "device/opencl/scatter.h"
 #include "device/opencl/softmax.h"
@@ -118,6 +120,9 @@ static const rheos__prepare_fn dilation[] = {rheos__cl_prepare_dilation, NULL};
 static const rheos__prepare_fn dilation_by_input[] = {rheos__cl_prepare_dilation_by_input, NULL};
 static const rheos__prepare_fn dilation_by_filter[] = {rheos__cl_prepare_dilation_by_filter, NULL};
 static const rheos__prepare_fn check_numerics[] = {rheos__cl_prepare_check_numerics, NULL};
+static const rheos__prepare_fn fake_quant[] = {rheos__cl_prepare_fake_quant, NULL};
+static const rheos__prepare_fn rounding[] = {rheos__cl_prepare_rounding, NULL};
+static const rheos__prepare_fn rounding_grad[] = {rheos__cl_prepare_rounding_grad, NULL};
 static const rheos__prepare_fn argmax_grad[] = {rheos__cl_prepare_argmax_grad, NULL};
 static const rheos__prepare_fn scaling[] = {rheos__cl_prepare_scaling, NULL};
 static const rheos__prepare_fn scaling_grad[] = {rheos__cl_prepare_scaling_grad, NULL};
@@ -264,6 +269,12 @@ static const op_kernels table[] = {
     {&rheos__op_Expm1, elementwise},
     {&rheos__op_ExtractImagePatches, patches},
     {&rheos__op_ExtractVolumePatches, patches},
+    {&rheos__op_FakeQuantWithMinMaxArgs, fake_quant},
+    {&rheos__op_FakeQuantWithMinMaxArgsGradient, fake_quant},
+    {&rheos__op_FakeQuantWithMinMaxVars, fake_quant},
+    {&rheos__op_FakeQuantWithMinMaxVarsGradient, fake_quant},
+    {&rheos__op_FakeQuantWithMinMaxVarsPerChannel, fake_quant},
+    {&rheos__op_FakeQuantWithMinMaxVarsPerChannelGradient, fake_quant},
     {&rheos__op_Fill, fill},
     {&rheos__op_Floor, elementwise},
     {&rheos__op_FloorDiv, elementwise},
@@ -359,6 +370,11 @@ static const op_kernels table[] = {
     {&rheos__op_Pow, elementwise},
     {&rheos__op_PreventGradient, aliases},
     {&rheos__op_Prod, reduction},
+    {&rheos__op_QuantizeAndDequantize, rounding},
+    {&rheos__op_QuantizeAndDequantizeV2, rounding},
+    {&rheos__op_QuantizeAndDequantizeV3, rounding},
+    {&rheos__op_QuantizeAndDequantizeV4, rounding},
+    {&rheos__op_QuantizeAndDequantizeV4Grad, rounding_grad},
     {&rheos__op_RGBToHSV, color},
     {&rheos__op_RandomStandardNormal, normal},
     {&rheos__op_RandomUniform, uniform},

@@ -1,50 +1,20 @@
 // Quantization that is only simulated: numbers are rounded to a grid and stay floating-point.
 // The grid is shifted so that zero is on it.
-#include <math.h>
+#include "ops/quantized/fake_quant.h"
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/quantized/quantize_formulas.h"
 
-// ---- FakeQuantWithMinMax*: the grid
+// ---- FakeQuantWithMinMax*
 
-typedef struct grid {
-  float lowest, highest, scale, inverse, zero;
-  bool is_nothing;  // the range 0 to 0: everything is 0
-} grid;
+typedef rheos__fake_quant fake_state;
 
-static grid grid_of(float lowest, float highest, int64_t num_bits, bool narrow_range) {
-  grid g = {.is_nothing = lowest == 0 && highest == 0};
-  if (g.is_nothing) return g;
-  const float first = narrow_range ? 1 : 0, last = (float)((1 << num_bits) - 1);
-  g.scale = (highest - lowest) / (last - first);
-  const float at = first - lowest / g.scale;
-  const float zero = at < first ? first : at > last ? last : roundf(at);
-  g.lowest = (first - zero) * g.scale;
-  g.highest = (last - zero) * g.scale;
-  g.inverse = 1 / g.scale;
-  g.zero = floorf(-g.lowest * g.inverse + 0.5f);
-  return g;
-}
-
-static float on_grid(const grid *g, float x) {
-  if (g->is_nothing) return 0;
-  const float clamped = x < g->lowest ? g->lowest : x > g->highest ? g->highest : x;
-  return floorf((clamped - g->lowest) * g->inverse - g->zero + 0.5f) * g->scale;
-}
-
-typedef struct fake_state {
-  int64_t count,
-      channels;  // elements, and how many of them follow each other on grids of their own
-  int64_t num_bits;
-  bool narrow_range, is_gradient;
-  bool has_range;  // the op's own, else the last two inputs
-  float lowest, highest;
-} fake_state;
-
-static grid grid_at(const fake_state *s, const void *const *inputs, int64_t channel) {
-  if (s->has_range) return grid_of(s->lowest, s->highest, s->num_bits, s->narrow_range);
+static rheos__fake_grid grid_at(const fake_state *s, const void *const *inputs, int64_t channel) {
   const float *const *range = (const float *const *)(inputs + (s->is_gradient ? 2 : 1));
-  return grid_of(range[0][channel], range[1][channel], s->num_bits, s->narrow_range);
+  const float lowest = s->has_range ? s->lowest : range[0][channel];
+  const float highest = s->has_range ? s->highest : range[1][channel];
+  return rheos__fake_grid_of(lowest, highest, (int)s->num_bits, s->narrow_range);
 }
 
 static rheos_status *run_fake(const void *state, const void *const *inputs, void *const *outputs,
@@ -54,8 +24,8 @@ static rheos_status *run_fake(const void *state, const void *const *inputs, void
   const float *x = inputs[0];
   float *y = outputs[0];
   for (int64_t channel = 0; channel < s->channels; ++channel) {
-    const grid g = grid_at(s, inputs, channel);
-    for (int64_t i = channel; i < s->count; i += s->channels) y[i] = on_grid(&g, x[i]);
+    const rheos__fake_grid g = grid_at(s, inputs, channel);
+    for (int64_t i = channel; i < s->count; i += s->channels) y[i] = rheos__on_fake_grid(g, x[i]);
   }
   return NULL;
 }
@@ -70,10 +40,10 @@ static rheos_status *run_fake_gradient(const void *state, const void *const *inp
   const float *grad = inputs[0], *x = inputs[1];
   float *y = outputs[0];
   for (int64_t channel = 0; channel < s->channels; ++channel) {
-    const grid g = grid_at(s, inputs, channel);
+    const rheos__fake_grid g = grid_at(s, inputs, channel);
     double below = 0, above = 0;
     for (int64_t i = channel; i < s->count; i += s->channels) {
-      const bool is_inside = g.is_nothing || (x[i] >= g.lowest && x[i] <= g.highest);
+      const bool is_inside = rheos__is_on_fake_grid(g, x[i]);
       y[i] = grad[i] * (float)is_inside;
       below += grad[i] * (float)(!is_inside && x[i] < g.lowest);
       above += grad[i] * (float)(!is_inside && x[i] > g.highest);

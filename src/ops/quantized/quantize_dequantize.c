@@ -1,29 +1,20 @@
 // QuantizeAndDequantize: numbers rounded to the grid of the integers that a range would be
 // quantized to. Zero stays zero, and the side of the range that is wider for its integers sets the
 // grid.
+#include "ops/quantized/quantize_dequantize.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
-#include "ops/quantized/quantize.h"
+#include "ops/quantized/quantize_formulas.h"
 
-typedef struct round_state {
-  rheos_dtype dtype;
-  rheos__slices slices;
-  int64_t num_bits;  // 0: the fourth input tells
-  bool is_signed, range_given, narrow_range, half_up;
-  bool has_range_attrs;
-  double lowest, highest;  // if so
-} round_state;
+typedef rheos__rounding round_state;
+typedef rheos__whole_range whole_range;
 
-// The range of integers.
-typedef struct whole_range {
-  double lowest, highest;
-} whole_range;
-
-static whole_range whole_range_of(const round_state *s, int64_t bits) {
+whole_range rheos__whole_range_of(const round_state *s, int64_t bits) {
   if (!s->is_signed) return (whole_range){0, ldexp(1, (int)bits) - 1};
   const double half = ldexp(1, (int)bits - 1);
   return (whole_range){-half + (s->narrow_range ? 1 : 0), half - 1};
@@ -37,77 +28,61 @@ static rheos_status *check_bits(int64_t bits, bool is_signed) {
 
 #define LARGEST_float FLT_MAX
 #define LARGEST_double DBL_MAX
-#define ROUND_LOOPS(S)                                                                       \
-  typedef struct grid_##S {                                                                  \
-    S least, most; /* what lies beyond is moved there */                                     \
-    S factor, inverse;                                                                       \
-  } grid_##S;                                                                                \
-  static grid_##S grid_of_##S(whole_range whole, S lowest, S highest) {                      \
-    const S low = (S)whole.lowest, high = (S)whole.highest;                                  \
-    const S from_low = low * lowest > 0 ? low / lowest : LARGEST_##S;                        \
-    const S from_high = high * highest > 0 ? high / highest : LARGEST_##S;                   \
-    if (from_low < from_high) {                                                              \
-      return (grid_##S){lowest, high * (lowest / low), from_low, lowest / low};              \
-    }                                                                                        \
-    return (grid_##S){low * (highest / high), highest, from_high, highest / high};           \
-  }                                                                                          \
-  static void measure_##S(const rheos__slices *s, const S *x, int64_t slice, S *lowest,      \
-                          S *highest) {                                                      \
-    *lowest = LARGEST_##S;                                                                   \
-    *highest = -LARGEST_##S;                                                                 \
-    for (int64_t o = 0; o < s->outer; ++o) {                                                 \
-      const int64_t start = (o * s->count + slice) * s->inner;                               \
-      for (int64_t i = start; i < start + s->inner; ++i) {                                   \
-        if (x[i] < *lowest) *lowest = x[i];                                                  \
-        if (x[i] > *highest) *highest = x[i];                                                \
-      }                                                                                      \
-    }                                                                                        \
-  }                                                                                          \
-  static void round_##S(const round_state *s, const grid_##S *g, const S *x, S *y,           \
-                        int64_t slice) {                                                     \
-    for (int64_t o = 0; o < s->slices.outer; ++o) {                                          \
-      const int64_t start = (o * s->slices.count + slice) * s->slices.inner;                 \
-      for (int64_t i = start; i < start + s->slices.inner; ++i) {                            \
-        S v = x[i];                                                                          \
-        if (s->range_given) v = v < g->least ? g->least : v > g->most ? g->most : v;         \
-        v *= g->factor;                                                                      \
-        y[i] = (S)(s->half_up ? floor((double)(v + (S)0.5)) : rint((double)v)) * g->inverse; \
-      }                                                                                      \
-    }                                                                                        \
-  }                                                                                          \
-  static rheos_status *run_round_##S(const round_state *s, whole_range whole,                \
-                                     const void *const *inputs, S *y) {                      \
-    for (int64_t k = 0; k < s->slices.count; ++k) {                                          \
-      S lowest = (S)s->lowest, highest = (S)s->highest;                                      \
-      if (!s->range_given) {                                                                 \
-        measure_##S(&s->slices, inputs[0], k, &lowest, &highest);                            \
-      } else if (!s->has_range_attrs) {                                                      \
-        lowest = ((const S *)inputs[1])[k];                                                  \
-        highest = ((const S *)inputs[2])[k];                                                 \
-      }                                                                                      \
-      if (s->range_given && !(lowest <= highest)) {                                          \
-        return RHEOS_INVALID("Invalid range: input_min %g > input_max %g", (double)lowest,   \
-                             (double)highest);                                               \
-      }                                                                                      \
-      const grid_##S g = grid_of_##S(whole, lowest, highest);                                \
-      round_##S(s, &g, inputs[0], y, k);                                                     \
-    }                                                                                        \
-    return NULL;                                                                             \
-  }                                                                                          \
-  /* Numbers inside the range pass their gradient on; the range itself gets none. */         \
-  static void run_grad_##S(const rheos__slices *s, const void *const *inputs,                \
-                           void *const *outputs) {                                           \
-    const S *grad = inputs[0], *x = inputs[1];                                               \
-    for (int64_t k = 0; k < s->count; ++k) {                                                 \
-      const S lowest = ((const S *)inputs[2])[k], highest = ((const S *)inputs[3])[k];       \
-      for (int64_t o = 0; o < s->outer; ++o) {                                               \
-        const int64_t start = (o * s->count + k) * s->inner;                                 \
-        for (int64_t i = start; i < start + s->inner; ++i) {                                 \
-          ((S *)outputs[0])[i] = x[i] >= lowest && x[i] <= highest ? grad[i] : 0;            \
-        }                                                                                    \
-      }                                                                                      \
-      ((S *)outputs[1])[k] = ((S *)outputs[2])[k] = 0;                                       \
-    }                                                                                        \
+#define ROUND_LOOPS(S)                                                                     \
+  static void measure_##S(const rheos__slices *s, const S *x, int64_t slice, S *lowest,    \
+                          S *highest) {                                                    \
+    *lowest = LARGEST_##S;                                                                 \
+    *highest = -LARGEST_##S;                                                               \
+    for (int64_t o = 0; o < s->outer; ++o) {                                               \
+      const int64_t start = (o * s->count + slice) * s->inner;                             \
+      for (int64_t i = start; i < start + s->inner; ++i) {                                 \
+        if (x[i] < *lowest) *lowest = x[i];                                                \
+        if (x[i] > *highest) *highest = x[i];                                              \
+      }                                                                                    \
+    }                                                                                      \
+  }                                                                                        \
+  static void round_##S(const round_state *s, rheos__grid_##S g, const S *x, S *y,         \
+                        int64_t slice) {                                                   \
+    for (int64_t o = 0; o < s->slices.outer; ++o) {                                        \
+      const int64_t start = (o * s->slices.count + slice) * s->slices.inner;               \
+      for (int64_t i = start; i < start + s->slices.inner; ++i) {                          \
+        y[i] = rheos__on_grid_##S(g, x[i], s->range_given, s->half_up);                    \
+      }                                                                                    \
+    }                                                                                      \
+  }                                                                                        \
+  static rheos_status *run_round_##S(const round_state *s, whole_range whole,              \
+                                     const void *const *inputs, S *y) {                    \
+    for (int64_t k = 0; k < s->slices.count; ++k) {                                        \
+      S lowest = (S)s->lowest, highest = (S)s->highest;                                    \
+      if (!s->range_given) {                                                               \
+        measure_##S(&s->slices, inputs[0], k, &lowest, &highest);                          \
+      } else if (!s->has_range_attrs) {                                                    \
+        lowest = ((const S *)inputs[1])[k];                                                \
+        highest = ((const S *)inputs[2])[k];                                               \
+      }                                                                                    \
+      if (s->range_given && !(lowest <= highest)) {                                        \
+        return RHEOS_INVALID("Invalid range: input_min %g > input_max %g", (double)lowest, \
+                             (double)highest);                                             \
+      }                                                                                    \
+      round_##S(s, rheos__grid_of_##S((S)whole.lowest, (S)whole.highest, lowest, highest), \
+                inputs[0], y, k);                                                          \
+    }                                                                                      \
+    return NULL;                                                                           \
+  }                                                                                        \
+  /* Numbers inside the range pass their gradient on; the range itself gets none. */       \
+  static void run_grad_##S(const rheos__slices *s, const void *const *inputs,              \
+                           void *const *outputs) {                                         \
+    const S *grad = inputs[0], *x = inputs[1];                                             \
+    for (int64_t k = 0; k < s->count; ++k) {                                               \
+      const S lowest = ((const S *)inputs[2])[k], highest = ((const S *)inputs[3])[k];     \
+      for (int64_t o = 0; o < s->outer; ++o) {                                             \
+        const int64_t start = (o * s->count + k) * s->inner;                               \
+        for (int64_t i = start; i < start + s->inner; ++i) {                               \
+          ((S *)outputs[0])[i] = x[i] >= lowest && x[i] <= highest ? grad[i] : 0;          \
+        }                                                                                  \
+      }                                                                                    \
+      ((S *)outputs[1])[k] = ((S *)outputs[2])[k] = 0;                                     \
+    }                                                                                      \
   }
 ROUND_LOOPS(float)
 ROUND_LOOPS(double)
@@ -118,7 +93,7 @@ static rheos_status *run_round(const void *state, const void *const *inputs, voi
   const round_state *s = state;
   const int64_t bits = s->num_bits != 0 ? s->num_bits : ((const int32_t *)inputs[3])[0];
   RHEOS_TRY(check_bits(bits, s->is_signed));
-  const whole_range whole = whole_range_of(s, bits);
+  const whole_range whole = rheos__whole_range_of(s, bits);
   return s->dtype == RHEOS_FLOAT ? run_round_float(s, whole, inputs, outputs[0])
                                  : run_round_double(s, whole, inputs, outputs[0]);
 }
