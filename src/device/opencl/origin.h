@@ -7,13 +7,13 @@
 
 #include "device/opencl/launch.h"
 
-enum { RHEOS__ORIGIN_INDICES = 2, RHEOS__ORIGIN_NUMBERS = 3 * RHEOS_MAX_RANK };
+enum { RHEOS__ORIGIN_INDICES = 1, RHEOS__ORIGIN_NUMBERS = 3 * RHEOS_MAX_RANK };
 
 // Starts as zeros. Who has added lines answers.
 typedef struct rheos__origins {
   int32_t in_rank, out_rank;
   int64_t in[RHEOS_MAX_RANK], out[RHEOS_MAX_RANK];
-  // Inputs of whole numbers, which the lines know as a0 and a1
+  // Inputs of whole numbers, which the lines know as a0...
   int32_t num_indices, indices[RHEOS__ORIGIN_INDICES];
   // What the lines know as n0, n1...
   int32_t num_numbers;

@@ -78,14 +78,14 @@ static void add_assign(rheos__launch *launch, const char *word, int64_t num_item
   rheos__launch_add_text(launch, &text, "assign", operands, 2, &grid);
 }
 
-// What the bounds of this run are, which the card has where they are no constants.
+// What the bounds of this run are, wherever they lie.
 static rheos_status *read_bounds(const slice_assign *s, rheos_tensor *const *inputs,
                                  char (*room)[MAX_BOUNDS * sizeof(int64_t)], const void **out) {
   for (int k = 0; k < BOUNDS; k++) {
     const rheos_tensor *bound = inputs[k + 1];
     out[k + 1] = s->bounds[k];
     if (s->bounds[k] != NULL) continue;
-    RHEOS_TRY(rheos__memory_copy(NULL, room[k], s->cells.memory, bound->data, bound->size_bytes));
+    RHEOS_TRY(rheos__memory_copy(NULL, room[k], bound->memory, bound->data, bound->size_bytes));
     out[k + 1] = room[k];
   }
   return NULL;

@@ -22,33 +22,28 @@ static int64_t int_of(const rheos__prepare *p, int32_t input, int64_t index) {
 
 // ---- Roll
 
-// Whether all dimensions to be rolled are there, as far as they are known.
-static bool rolls_dims(const rheos__prepare *p, int32_t rank) {
-  const int64_t count = is_known(p, 2) ? rheos_shape_num_elements(&p->input_shapes[2]) : 0;
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t axis = int_of(p, 2, i);
-    if (axis < -rank || axis >= rank) return false;
-  }
-  return true;
+// Turns dimension d by shift k, which may be known only when it runs.
+static void add_turn(rheos__origins *o, int d, int k) {
+  rheos__cl_add(&o->lines,
+                "i%d = (i%d - (whole)((long)a0[%d] %% x%d)) %% (whole)x%d;\n"
+                "if (i%d < 0) i%d += (whole)x%d;\n",
+                d, d, k, d, d, d, d, d);
 }
 
 rheos_status *rheos__cl_prepare_roll(rheos__prepare *p) {
   const rheos_shape *shape = &p->input_shapes[0];
-  const int rank = (int)shape->rank;
-  if (!rolls_dims(p, rank)) return decline(p, "there is no such dimension");
-  rheos__origins o = {.num_indices = 2, .indices = {1, 2}};
-  rheos__origins_add_dims(&o, shape, shape, 0, rank);
-  rheos__origins_add_number(&o, rheos_shape_num_elements(&p->input_shapes[2]));
-  rheos__text_add_string(&o.lines,
-                         "for (whole k = 0; k < n0; k++) {\nconst long shift = (long)a0[k];\n");
-  for (int d = 0; d < rank; d++) {
-    rheos__cl_add(&o.lines,
-                  "if (a1[k] == %d || a1[k] == %d) {\n"
-                  "i%d = (i%d - (whole)(shift %% x%d)) %% (whole)x%d;\n"
-                  "if (i%d < 0) i%d += (whole)x%d;\n}\n",
-                  d, d - rank, d, d, d, d, d, d, d);
+  const int64_t count = rheos_shape_num_elements(&p->input_shapes[2]);
+  if (!is_known(p, 2)) return decline(p, late);
+  rheos__origins o = {.num_indices = 1, .indices = {1}};
+  rheos__origins_add_dims(&o, shape, shape, 0, shape->rank);
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t axis = int_of(p, 2, k);
+    if (axis < -(int64_t)shape->rank || axis >= shape->rank) {
+      rheos__text_deinit(&o.lines);
+      return decline(p, "there is no such dimension");
+    }
+    add_turn(&o, (int)(axis < 0 ? axis + shape->rank : axis), (int)k);
   }
-  rheos__text_add_string(&o.lines, "}\n");
   return rheos__origins_answer(p, &o);
 }
 
