@@ -29,9 +29,10 @@ typedef struct rheos__device_kind {
                      const rheos__attrs *attrs);
   // Optional: whether the node is better here than on a CPU, where nothing says on which it is.
   bool (*prefers)(const rheos__device *device, const rheos__op_def *op, const rheos__attrs *attrs);
-  // Optional: whether its kernels know the values of the argument when they are prepared, or read
-  // them on the host when they run: then these stay in the host's memory.
-  bool (*takes_on_host)(const rheos__device *device, const rheos__arg *arg);
+  // Optional: whether its kernels of the op know the values of the argument when they are prepared,
+  // or read them on the host when they run: then these stay in the host's memory.
+  bool (*takes_on_host)(const rheos__device *device, const rheos__op_def *op,
+                        const rheos__arg *arg);
   // The device's kernels for the op, best first, NULL-terminated; NULL if there are none. On a
   // device in the host's memory the op's reference kernel comes after them.
   const rheos__prepare_fn *(*variants)(const rheos__op_def *op);

@@ -121,11 +121,12 @@ static bool wants_blocks(void) {
   return last = !last;
 }
 
-// Whether the op's kernels launch something, other than those of ops that hand tensors on or give
-// them other shapes, and those whose answers a plan knows from shapes alone.
+// Whether the op's kernels launch something, other than those of ops that keep tensors, hand them
+// on or give them other shapes, and those whose answers a plan knows from shapes alone.
 static bool launches(const char *op) {
   static const char *const others[] = {"Identity", "Assign", "OnesLike", "ZerosLike"};
   const rheos__op_def *def = rheos__signature_by_name(op)->op;
+  if (device.kind->variants(def) == NULL) return false;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const rheos__op_def *other = rheos__signature_by_name(others[i])->op;
     if (device.kind->variants(def)[0] == device.kind->variants(other)[0]) return false;

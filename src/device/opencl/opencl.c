@@ -561,13 +561,12 @@ static const rheos__prepare_fn *kernels_of(const rheos__op_def *op) {
 // Whether the card computes with the values, or may hold them at least. NULL: one that is only
 // spoken of, where graphs are placed without it; it has all dtypes.
 static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
-  static const char *const names[] = {"T", "dtype", "SrcT", "DstT", "elem_type", "element_dtype"};
-  for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
-    const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
-    if (dtype == NULL) continue;
-    if (dtype->type == RHEOS_STRING || dtype->type == RHEOS_VARIANT ||
-        dtype->type == RHEOS_RESOURCE || rheos_dtype_is_complex(dtype->type) ||
-        (dtype->type == RHEOS_DOUBLE && card != NULL && !card->has_double)) {
+  for (int32_t i = 0; attrs != NULL && i < attrs->count; i++) {
+    const rheos_attr_value *value = &attrs->items[i].value;
+    if (value->kind != RHEOS_ATTR_TYPE) continue;
+    if (value->type == RHEOS_STRING || value->type == RHEOS_VARIANT ||
+        value->type == RHEOS_RESOURCE || rheos_dtype_is_complex(value->type) ||
+        (value->type == RHEOS_DOUBLE && card != NULL && !card->has_double)) {
       return false;
     }
   }
@@ -582,27 +581,42 @@ static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
          is_of_numbers(rheos__card_of(device), attrs);
 }
 
-// Of floats: whole numbers are mostly shapes and indices, which the host reads.
-static bool prefers(const rheos__device *device, const rheos__op_def *op,
-                    const rheos__attrs *attrs) {
-  static const char *const names[] = {"T",       "dtype",     "SrcT",         "DstT",
-                                      "Tparams", "elem_type", "element_dtype"};
-  for (size_t i = 0; attrs != NULL && i < sizeof names / sizeof *names; i++) {
-    const rheos_attr_value *dtype = rheos__attrs_find(attrs, names[i]);
-    if (dtype != NULL && rheos_dtype_is_floating(dtype->type)) return has_kernel(device, op, attrs);
+static bool has_floats(const rheos__arg *args, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    if (rheos_dtype_is_floating(args[i].dtype)) return true;
   }
   return false;
 }
 
+static bool is_of_floats(const rheos__op_def *op, const rheos__attrs *attrs) {
+  for (int32_t i = 0; attrs != NULL && i < attrs->count; i++) {
+    const rheos_attr_value *value = &attrs->items[i].value;
+    if (value->kind == RHEOS_ATTR_TYPE && rheos_dtype_is_floating(value->type)) return true;
+  }
+  if ((op->flags & RHEOS_OP_ANY_MEMORY) != 0) return false;  // the flow of an array is no number
+  const rheos__signature *s = rheos__signature_by_name(op->name);
+  return s != NULL &&
+         (has_floats(s->inputs, s->num_inputs) || has_floats(s->outputs, s->num_outputs));
+}
+
+// Of floats: whole numbers are mostly shapes and indices, which the host reads.
+static bool prefers(const rheos__device *device, const rheos__op_def *op,
+                    const rheos__attrs *attrs) {
+  return has_kernel(device, op, attrs) && is_of_floats(op, attrs);
+}
+
 // What says how much is computed of what, along which dimensions, and from which seed: of
-// TensorFlow's arguments that are called so no kernel here reads anything on the card.
-static bool takes_on_host(const rheos__device *device, const rheos__arg *arg) {
+// TensorFlow's arguments that are called so no kernel here reads anything on the card, but two.
+static bool takes_on_host(const rheos__device *device, const rheos__op_def *op,
+                          const rheos__arg *arg) {
   static const char names[] =
       " alg axis begin concat_dim counter depth dim dimension dims end filter_sizes "
       "input_sizes k key ksize maxval minval multiples num_segments orig_input_shape "
       "paddings perm reduction_indices seed shape size size_splits split_dim strides ";
   char name[32];
   (void)device;
+  const rheos__prepare_fn *kernels = kernels_of(op);
+  if (kernels == roll || kernels == slice_assign) return false;
   const int size = snprintf(name, sizeof name, " %s ", arg->name);
   return size < (int)sizeof name && strstr(names, name) != NULL;
 }

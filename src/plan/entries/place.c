@@ -86,7 +86,7 @@ int16_t rheos__device_of_input(const rheos__plan *plan, const rheos__entry *entr
     return entry->device;
   }
   const rheos__arg *arg = rheos__arg_of_input(entry->signature, entry->attrs, input);
-  return device->kind->takes_on_host(device, arg) ? 0 : entry->device;
+  return device->kind->takes_on_host(device, entry->signature->op, arg) ? 0 : entry->device;
 }
 
 bool rheos__is_plain(rheos_dtype dtype) {
