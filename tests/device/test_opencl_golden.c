@@ -55,6 +55,8 @@ static bool may_go_unseen(const op_case *c) {
                                     "ResourceScatter",
                                     "TensorScatter",
                                     "UnsortedSegment",
+                                    "Segment",
+                                    "SparseSegment",
                                     "MatrixBandPart",
                                     "Div",
                                     "Floor",

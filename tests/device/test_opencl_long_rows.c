@@ -105,6 +105,63 @@ static void test_rows_in_their_order(void **unused) {
   program_free(&card);
 }
 
+// ---- Segments of ascending ids
+
+enum { SEGMENTS = 40 };
+
+static void run_segments(const char *device, rheos_tensor *data, rheos_tensor *indices,
+                         rheos_tensor *ids, rheos_fetch *fetches) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_push_device(s, device);
+  const rheos_output x = rheos_placeholder(s, RHEOS_FLOAT);
+  const rheos_output picked = rheos_placeholder(s, RHEOS_INT32);
+  const rheos_output segment = rheos_placeholder(s, RHEOS_INT32);
+  const rheos_output count = rheos_constant_int(s, SEGMENTS, NULL);
+  fetches[0].output = rheos_sparse_segment_sum_with_num_segments(s, x, picked, segment, count);
+  fetches[1].output = rheos_sparse_segment_mean_with_num_segments(s, x, picked, segment, count);
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  const rheos_feed feeds[] = {{x, data}, {picked, indices}, {segment, ids}};
+  check(rheos_session_run(session, feeds, 3, fetches, 2, NULL, 0, NULL));
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static rheos_tensor *ascending(int64_t rows) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(rows), &tensor));
+  int32_t *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rows; i++) values[i] = (int32_t)(i * i * (SEGMENTS - 5) / (rows * rows));
+  return tensor;
+}
+
+static void test_segments_in_their_order(void **unused) {
+  (void)unused;
+  static const int64_t rows[] = {0, 1, 255, 5000};
+  uint32_t state = 5;
+  for (int i = 0; i < 4; i++) {
+    rheos_tensor *data = floats(300, &state), *pairs = places(rows[i], 300, &state);
+    rheos_tensor *indices = NULL, *ids = ascending(rows[i]);
+    check(rheos_tensor_reshaped(pairs, RHEOS_SHAPE(rows[i]), &indices));
+    rheos_fetch expected[2] = {{.value = NULL}}, actual[2] = {{.value = NULL}};
+    run_segments("/device:CPU:0", data, indices, ids, expected);
+    const int64_t before = rheos__opencl_num_kernels(0);
+    run_segments("/device:GPU:0", data, indices, ids, actual);
+    assert_int_equal(rheos__opencl_num_kernels(0), before + 2);
+    for (int k = 0; k < 2; k++) {
+      assert_memory_equal(rheos_tensor_data(actual[k].value), rheos_tensor_data(expected[k].value),
+                          rheos_tensor_size_bytes(expected[k].value));
+      rheos_tensor_unref(expected[k].value);
+      rheos_tensor_unref(actual[k].value);
+    }
+    rheos_tensor *const all[] = {data, pairs, indices, ids};
+    for (int k = 0; k < 4; k++) rheos_tensor_unref(all[k]);
+  }
+}
+
 // ---- Along rows
 
 typedef struct line_program {
@@ -188,6 +245,7 @@ int main(void) {
   setenv("RHEOS_OPENCL", "cpu", 1);
   if (rheos__opencl_count() == 0) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_in_their_order),
+                                     cmocka_unit_test(test_segments_in_their_order),
                                      cmocka_unit_test(test_long_lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,7 @@
 #include "device/opencl/rounding.h"
 #include "device/opencl/scaling.h"
 #include "device/opencl/scatter.h"
+#include "device/opencl/segment.h"
 #include "device/opencl/softmax.h"
 #include "device/opencl/update.h"
 
@@ -85,6 +86,8 @@ static const rheos__prepare_fn truncated[] = {rheos__cl_prepare_truncated, NULL}
 static const rheos__prepare_fn scatter[] = {rheos__cl_prepare_scatter, NULL};
 static const rheos__prepare_fn scatter_nd[] = {rheos__cl_prepare_scatter_nd, NULL};
 static const rheos__prepare_fn tensor_scatter[] = {rheos__cl_prepare_tensor_scatter, NULL};
+static const rheos__prepare_fn segment[] = {rheos__cl_prepare_segment, NULL};
+static const rheos__prepare_fn sparse_segment[] = {rheos__cl_prepare_sparse_segment, NULL};
 static const rheos__prepare_fn unsorted_segment[] = {rheos__cl_prepare_unsorted_segment, NULL};
 static const rheos__prepare_fn gather_nd[] = {rheos__cl_prepare_gather_nd, NULL};
 static const rheos__prepare_fn variable_gather[] = {rheos__cl_prepare_variable_gather, NULL};
@@ -464,6 +467,11 @@ static const op_kernels table[] = {
     {&rheos__op_ScatterNdUpdate, scatter},
     {&rheos__op_ScatterSub, scatter},
     {&rheos__op_ScatterUpdate, scatter},
+    {&rheos__op_SegmentMax, segment},
+    {&rheos__op_SegmentMean, segment},
+    {&rheos__op_SegmentMin, segment},
+    {&rheos__op_SegmentProd, segment},
+    {&rheos__op_SegmentSum, segment},
     {&rheos__op_Select, elementwise},
     {&rheos__op_SelectV2, elementwise},
     {&rheos__op_Selu, elementwise},
@@ -495,6 +503,9 @@ static const op_kernels table[] = {
     {&rheos__op_SparseApplyProximalAdagrad, apply},
     {&rheos__op_SparseApplyProximalGradientDescent, apply},
     {&rheos__op_SparseApplyRMSProp, apply},
+    {&rheos__op_SparseSegmentMeanWithNumSegments, sparse_segment},
+    {&rheos__op_SparseSegmentSqrtNWithNumSegments, sparse_segment},
+    {&rheos__op_SparseSegmentSumWithNumSegments, sparse_segment},
     {&rheos__op_SparseSoftmaxCrossEntropyWithLogits, softmax},
     {&rheos__op_Spence, elementwise},
     {&rheos__op_Split, take_apart},
