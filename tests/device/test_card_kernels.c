@@ -111,7 +111,7 @@ static bool is_missing(const pair *one) {
 // The floor rises as kernels are added: what there was once stays.
 static void test_most_are_there(void **unused) {
   (void)unused;
-  enum { FLOOR = 2190 };
+  enum { FLOOR = 2260 };
   int count = 0, missing = 0;
   for (size_t i = 0; i < num_pairs; i++) {
     count += !pairs[i].is_on_host;

@@ -1,0 +1,12 @@
+// Which kernels the device has.
+#ifndef RHEOS_SRC_DEVICE_OPENCL_KERNELS_H
+#define RHEOS_SRC_DEVICE_OPENCL_KERNELS_H
+
+#include "device/device.h"
+
+// As of rheos__device_kind: `variants`, `takes_on_host`.
+const rheos__prepare_fn *rheos__cl_kernels_of(const rheos__op_def *op);
+bool rheos__cl_takes_on_host(const rheos__device *device, const rheos__op_def *op,
+                             const rheos__arg *arg);
+
+#endif  // RHEOS_SRC_DEVICE_OPENCL_KERNELS_H
