@@ -549,6 +549,13 @@ static rheos_status *find_mirror(rheos_tensor *tensor, rheos__memory *memory,
   return NULL;
 }
 
+// Whose bytes these are, all of them: it keeps their copy for each that shares them.
+static rheos_tensor *owner_of(rheos_tensor *tensor) {
+  if (tensor->release != release_base) return tensor;
+  rheos_tensor *base = tensor->release_argument;
+  return base->data == tensor->data && base->size_bytes == tensor->size_bytes ? base : tensor;
+}
+
 rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
                                rheos_tensor **out_tensor) {
   *out_tensor = NULL;
@@ -557,9 +564,12 @@ rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
   if (memory == NULL || !rheos__tensor_can_keep(tensor)) {
     return rheos__tensor_copy_to(tensor, memory, out_tensor);
   }
-  rheos_tensor *mirror = NULL;
-  RHEOS_TRY(find_mirror(tensor, memory, &mirror));
+  rheos_tensor *owner = owner_of(tensor), *mirror = NULL;
+  RHEOS_TRY(find_mirror(owner, memory, &mirror));
   if (mirror->memory != memory) return rheos__tensor_copy_to(tensor, memory, out_tensor);
+  if (tensor->dtype != owner->dtype || !rheos_shape_equal(&tensor->shape, &owner->shape)) {
+    return share_bytes(mirror, tensor->dtype, &tensor->shape, tensor->num_elements, out_tensor);
+  }
   *out_tensor = rheos_tensor_ref(mirror);
   return NULL;
 }

@@ -52,7 +52,8 @@ rheos_status *rheos__tensor_copy_to(const rheos_tensor *tensor, rheos__memory *m
                                     rheos_tensor **out_tensor);
 
 // The tensor in another memory: a reference where it lies there already, else a copy, which a
-// tensor of the host's keeps until its bytes change. Good for what may be kept; of plain numbers.
+// tensor of the host's keeps until its bytes change, for all that share these. Good for what may be
+// kept; of plain numbers.
 rheos_status *rheos__tensor_in(rheos_tensor *tensor, rheos__memory *memory,
                                rheos_tensor **out_tensor);
 

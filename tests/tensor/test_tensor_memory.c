@@ -135,6 +135,30 @@ static void test_tensor_memory__a_copy_is_kept_until_bytes_change(void **state) 
   rheos__memory_unref(&memory->base);
 }
 
+static void test_tensor_memory__who_shares_bytes_shares_their_copy(void **state) {
+  (void)state;
+  bool is_gone;
+  far_memory *memory = memory_new(0, &is_gone);
+  rheos_tensor *here = numbers(), *square = NULL, *again = NULL, *first = NULL, *second = NULL;
+  const rheos_shape shape = RHEOS_SHAPE(2, 2);
+  assert_null(rheos_tensor_reshaped(here, shape, &square));
+  assert_null(rheos_tensor_reshaped(here, *rheos_tensor_shape(here), &again));
+  assert_null(rheos__tensor_in(square, &memory->base, &first));
+  assert_true(rheos_shape_equal(rheos_tensor_shape(first), &shape));
+  rheos_tensor_unref(square);
+  assert_null(rheos__tensor_in(again, &memory->base, &second));
+  assert_numbers(second);
+  rheos_tensor_unref(again);
+  rheos_tensor_unref(first);
+  rheos_tensor_unref(second);
+  assert_null(rheos__tensor_in(here, &memory->base, &first));
+  rheos_tensor_unref(first);
+  assert_int_equal(memory->num_blocks, 1);
+  rheos_tensor_unref(here);
+  assert_int_equal(memory->num_blocks, 0);
+  rheos__memory_unref(&memory->base);
+}
+
 static void test_tensor_memory__other_shapes_and_copies_lie_there_too(void **state) {
   (void)state;
   bool is_gone;
@@ -195,6 +219,7 @@ int main(void) {
       cmocka_unit_test(test_tensor_memory__a_tensor_keeps_it),
       cmocka_unit_test(test_tensor_memory__data_is_copied_to_the_host_once),
       cmocka_unit_test(test_tensor_memory__a_copy_is_kept_until_bytes_change),
+      cmocka_unit_test(test_tensor_memory__who_shares_bytes_shares_their_copy),
       cmocka_unit_test(test_tensor_memory__other_shapes_and_copies_lie_there_too),
       cmocka_unit_test(test_tensor_memory__between_kinds_it_goes_by_the_host),
       cmocka_unit_test(test_tensor_memory__short_memory_is_a_status),
