@@ -29,6 +29,11 @@ typedef struct rheos__device_kind {
                      const rheos__attrs *attrs);
   // Optional: whether the node is better here than on a CPU, where nothing says on which it is.
   bool (*prefers)(const rheos__device *device, const rheos__op_def *op, const rheos__attrs *attrs);
+  // Optional: whether programs may count on a kernel that it does not have, for TensorFlow's
+  // devices of its kind have it: then a CPU runs what asks for the device, be placement soft or
+  // not.
+  bool (*owes_kernel)(const rheos__device *device, const rheos__op_def *op,
+                      const rheos__attrs *attrs);
   // Optional: whether its kernels of the op know the values of the argument when they are prepared,
   // or read them on the host when they run: then these stay in the host's memory.
   bool (*takes_on_host)(const rheos__device *device, const rheos__op_def *op,

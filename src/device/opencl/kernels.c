@@ -140,24 +140,33 @@ static const rheos__prepare_fn aliases[] = {prepare_alias, NULL};
 typedef struct op_kernels {
   const char *name;
   const rheos__op_def *op;
-  const rheos__prepare_fn *kernels;  // NULL-terminated
+  const rheos__prepare_fn *kernels;  // NULL-terminated; NULL: they are absent
 } op_kernels;
 
 static const op_kernels table[] = {
 #define KERNELS(op, kernels) {#op, &rheos__op_##op, kernels},
+#define ABSENT(op) {#op, &rheos__op_##op, NULL},
 #include "device/opencl/kernels.def"
 #undef KERNELS
+#undef ABSENT
 };
 
 static int by_name(const void *name, const void *entry) {
   return strcmp(name, ((const op_kernels *)entry)->name);
 }
 
-const rheos__prepare_fn *rheos__cl_kernels_of(const rheos__op_def *op) {
+static const op_kernels *find(const rheos__op_def *op) {
   const op_kernels *found =
       bsearch(op->name, table, sizeof table / sizeof *table, sizeof *table, by_name);
-  return found != NULL && found->op == op ? found->kernels : NULL;
+  return found != NULL && found->op == op ? found : NULL;
 }
+
+const rheos__prepare_fn *rheos__cl_kernels_of(const rheos__op_def *op) {
+  const op_kernels *found = find(op);
+  return found != NULL ? found->kernels : NULL;
+}
+
+bool rheos__cl_knows(const rheos__op_def *op) { return find(op) != NULL; }
 
 // What says how much is computed of what, along which dimensions, and from which seed: of
 // TensorFlow's arguments that are called so no kernel here reads anything on the card, but two.

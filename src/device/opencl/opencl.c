@@ -23,12 +23,30 @@ static bool is_of_numbers(const rheos__card *card, const rheos__attrs *attrs) {
   return true;
 }
 
+// What keeps tensors needs no kernel.
+static bool is_here(const rheos__op_def *op) {
+  const unsigned kinds = RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS;
+  return (op->flags & kinds) == RHEOS_OP_ANY_MEMORY || rheos__cl_kernels_of(op) != NULL;
+}
+
 static bool has_kernel(const rheos__device *device, const rheos__op_def *op,
                        const rheos__attrs *attrs) {
-  // What keeps tensors needs no kernel.
-  const unsigned kinds = RHEOS_OP_ANY_MEMORY | RHEOS_OP_CALLS;
-  return ((op->flags & kinds) == RHEOS_OP_ANY_MEMORY || rheos__cl_kernels_of(op) != NULL) &&
-         is_of_numbers(rheos__card_of(device), attrs);
+  return is_here(op) && is_of_numbers(rheos__card_of(device), attrs);
+}
+
+// Complex numbers, and doubles where the card has none, are numbers of TensorFlow's cards.
+static bool owes_kernel(const rheos__device *device, const rheos__op_def *op,
+                        const rheos__attrs *attrs) {
+  (void)device;
+  if (!is_here(op)) return rheos__cl_knows(op);
+  for (int32_t i = 0; attrs != NULL && i < attrs->count; i++) {
+    const rheos_attr_value *value = &attrs->items[i].value;
+    if (value->kind == RHEOS_ATTR_TYPE &&
+        (value->type == RHEOS_DOUBLE || rheos_dtype_is_complex(value->type))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static bool has_floats(const rheos__arg *args, int32_t count) {
@@ -81,6 +99,7 @@ const rheos__device_kind rheos__opencl_kind = {
     .max_operands = RHEOS__LOOP_OPERANDS,
     .has_kernel = has_kernel,
     .prefers = prefers,
+    .owes_kernel = owes_kernel,
     .takes_on_host = rheos__cl_takes_on_host,
     .variants = rheos__cl_kernels_of,
     .finish = finish,

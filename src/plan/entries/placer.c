@@ -331,6 +331,12 @@ static int32_t find_softly(const rheos__placer *p, const rheos__placed *what,
   return found != RHEOS__NOWHERE || p->has_tasks ? found : first_that_fits(p, what);
 }
 
+// Whether an op that the device has no kernel for may be on another, though placement is not soft.
+static bool owes_kernel(const rheos__device *device, const rheos__placed *what) {
+  return !what->is_other && device->kind->owes_kernel != NULL &&
+         device->kind->owes_kernel(device, what->op, what->attrs);
+}
+
 static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
                                  const rheos__wanted *wanted) {
   const int32_t device = find(p, what, &wanted->name);
@@ -340,7 +346,9 @@ static rheos_status *place_asked(rheos__placer *p, const rheos__placed *what,
   }
   const bool is_there = device != RHEOS__NOWHERE;
   const int32_t other = find_softly(p, what, &wanted->name);
-  if (!p->allow_soft_placement || other == RHEOS__NOWHERE) {
+  const bool is_soft =
+      p->allow_soft_placement || (is_there && owes_kernel(device_at(p, device), what));
+  if (!is_soft || other == RHEOS__NOWHERE) {
     return is_there ? rheos__place_no_kernel(p, what, wanted->text, device)
                     : rheos__place_no_device(p, what, wanted->text,
                                              p->places[root_of(p, what->id)].asker);

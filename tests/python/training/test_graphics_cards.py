@@ -54,6 +54,19 @@ with tf.Session() as session:
         assert "no supported kernel for GPU devices" in str(error), error
     else:
         raise AssertionError("strings are not the card's")
+# What TensorFlow's cards compute and these do not is the CPU's, also where placement is not soft.
+with tf.Graph().as_default(), tf.device("/gpu:0"):
+    steps = tf.range(3) * 2
+    found = tf.where(tf.constant([False, True]))
+    root = tf.cholesky(tf.constant([[4.0, 2.0], [2.0, 5.0]]))
+    turned = tf.ifft(tf.fft(tf.constant([1, 2j, 3], tf.complex64)) * 2)
+    halves = tf.dynamic_partition(tf.constant([1.0, 2.0, 3.0]), [0, 1, 0], 2)
+    with tf.Session() as session:
+        assert session.run(steps).tolist() == [0, 2, 4]
+        assert session.run(found).tolist() == [[1]]
+        assert session.run(root).tolist() == [[2, 0], [1, 2]]
+        np.testing.assert_allclose(session.run(turned), [2, 4j, 6], atol=1e-6)
+        assert [half.tolist() for half in session.run(halves)] == [[1, 3], [2]]
 # Labels are compared where the guesses are, and an update is where its variable is.
 with tf.Graph().as_default():
     logits, labels = tf.placeholder(tf.float32, [3, 2]), tf.placeholder(tf.int64, [3])
