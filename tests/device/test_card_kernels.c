@@ -20,6 +20,7 @@ typedef struct pair {
   char attr[32];
   rheos_dtype dtype;
   bool is_on_host;  // TensorFlow has it in the host's memory, though the device is a card
+  bool computes;    // is counted
 } pair;
 
 static pair pairs[MAX_PAIRS];
@@ -27,6 +28,14 @@ static size_t num_pairs;
 static rheos__device card;
 
 // ---- What is recorded
+
+// What moves values, calls functions or looks at shapes only computes nothing.
+static bool computes(const rheos__op_def *op) {
+  const unsigned others = RHEOS_OP_CALLS | RHEOS_OP_CONSTANT | RHEOS_OP_PLACEHOLDER |
+                          RHEOS_OP_READS_SHAPES | RHEOS_OP_READS_VARIABLE | RHEOS_OP_ARG |
+                          RHEOS_OP_RETVAL;
+  return op->flow == RHEOS__FLOW_NONE && (op->flags & others) == 0;
+}
 
 static void add(const rheos__op_def *op, const char *attr, rheos_dtype dtype, bool is_on_host) {
   for (size_t i = num_pairs; i-- > 0 && pairs[i].op == op;) {
@@ -36,7 +45,7 @@ static void add(const rheos__op_def *op, const char *attr, rheos_dtype dtype, bo
   }
   assert_true(num_pairs < MAX_PAIRS);
   pair *one = &pairs[num_pairs++];
-  *one = (pair){.op = op, .dtype = dtype, .is_on_host = is_on_host};
+  *one = (pair){.op = op, .dtype = dtype, .is_on_host = is_on_host, .computes = computes(op)};
   snprintf(one->attr, sizeof one->attr, "%s", attr);
 }
 
@@ -55,23 +64,15 @@ static void add_dtypes(const rheos__op_def *op, char *word, bool is_on_host) {
   }
 }
 
-// What moves values, calls functions or looks at shapes only computes nothing.
-static bool computes(const rheos__op_def *op) {
-  const unsigned others = RHEOS_OP_CALLS | RHEOS_OP_CONSTANT | RHEOS_OP_PLACEHOLDER |
-                          RHEOS_OP_READS_SHAPES | RHEOS_OP_READS_VARIABLE | RHEOS_OP_ARG |
-                          RHEOS_OP_RETVAL;
-  return op->flow == RHEOS__FLOW_NONE && (op->flags & others) == 0;
-}
-
 static void read_line(char *line) {
-  char *words[MAX_WORDS], *at = NULL;
+  char *words[MAX_WORDS] = {NULL}, *at = NULL;
   int count = 0;
   for (char *word = strtok_r(line, " \n", &at); word; word = strtok_r(NULL, " \n", &at)) {
     assert_true(count < MAX_WORDS);
     words[count++] = word;
   }
   const rheos__signature *signature = rheos__signature_by_name(words[0]);
-  if (signature == NULL || !computes(signature->op)) return;
+  if (signature == NULL) return;
   const bool is_on_host = strcmp(words[count - 1], "host=*") == 0;
   if (count == 1 || strncmp(words[1], "host=", 5) == 0) {
     add(signature->op, "", RHEOS_INVALID_DTYPE, is_on_host);
@@ -110,7 +111,7 @@ static bool ask(question answer, const pair *one) {
 }
 
 static bool is_missing(const pair *one) {
-  return !one->is_on_host && !ask(rheos__device_has_kernel, one);
+  return one->computes && !one->is_on_host && !ask(rheos__device_has_kernel, one);
 }
 
 // The floor rises as kernels are added: what there was once stays.
@@ -119,7 +120,7 @@ static void test_most_are_there(void **unused) {
   enum { FLOOR = 2260 };
   int count = 0, missing = 0;
   for (size_t i = 0; i < num_pairs; i++) {
-    count += !pairs[i].is_on_host;
+    count += pairs[i].computes && !pairs[i].is_on_host;
     missing += is_missing(&pairs[i]);
   }
   printf("of %d (op, dtype) pairs with a GPU kernel in TensorFlow 2.21, the card has %d\n", count,
